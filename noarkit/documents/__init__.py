@@ -5,6 +5,7 @@
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes
     word        Word documents since 2007 as spans
+    opendocument  texts and presentations of OpenDocument as spans
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part
     refusal     why nothing can be read of a document

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from noarkit.documents.layers import Layer, Purpose, TextLine, lines_of
+from noarkit.documents.opendocument import opendocument_spans
 from noarkit.documents.parts import OfficeParts, PartKind, main_parts, slides_of
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.sheets import rows_of_all
@@ -39,12 +40,13 @@ def office_text(path: Path, note_gap: Callable[[], None], purpose: Purpose = "se
         if parts.format == "docx":
             yield from lines_of(word_spans(parts), purpose)
             return
-        objects = (name for name in package.names if _OBJECTS.fullmatch(name))
         if parts.format == "pptx":
             yield from _slides(parts)
             return
-        for name in (parts.main, *objects):
-            yield from _read(package, name, "body")
+        yield from lines_of(opendocument_spans(package), purpose)
+        for name in package.names:
+            if _OBJECTS.fullmatch(name):
+                yield from _read(package, name, "body")
 
 
 def _slides(parts: OfficeParts) -> Iterator[TextLine]:

@@ -18,7 +18,7 @@ from noarkit.copies.converters.fonts_asked import fonts_asked
 from noarkit.copies.converters.freezing import freeze_fields
 from noarkit.documents.office_type import office_type
 from samples.files.outlook import message
-from tests.copies.corpus import binary, office
+from tests.copies.corpus import binary, odf, office
 from tests.copies.corpus.zips import pack
 from tests.documents.readings import TYPES, Doors
 
@@ -366,3 +366,63 @@ def test_slides_are_found_in_the_order_in_which_they_are_shown_and_notes_as_such
     assert layers_in(doors) == [("body", "først på lerretet\nførst i filen"), ("note", "husk dette")]
     assert doors.view.index("lerretet") < doors.view.index("filen") < doors.view.index("husk")
     assert doors.server.index("lerretet") < doors.server.index("filen") < doors.server.index("husk")
+
+
+_DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+_WHO = f"<dc:creator {_DC}>Kari</dc:creator><dc:date {_DC}>2026-01-02T10:00:00</dc:date>"
+
+
+def _open_text() -> bytes:
+    info = f"<office:change-info>{_WHO}</office:change-info>"
+    deletion = f"<text:deletion>{info}<text:p>slettet</text:p></text:deletion>"
+    hidden = (
+        '<style:style style:name="T1" style:family="text"><style:text-properties text:display="none"/></style:style>'
+    )
+    body = "<text:note-body><text:p>fotnote</text:p></text:note-body>"
+    note = f"<text:note><text:note-citation>1</text:note-citation>{body}</text:note>"
+    return odf.odt(
+        f"<text:p>Brev<office:annotation>{_WHO}<text:p>merknad</text:p></office:annotation> til Ola</text:p>",
+        '<text:p>synlig<text:span text:style-name="T1"> hemmelig</text:span></text:p>',
+        f"<text:p>med note{note}</text:p>",
+        "<text:p>Side <text:page-number>3</text:page-number></text:p>",
+        styles=hidden,
+        changes=f'<text:tracked-changes><text:changed-region text:id="c">{deletion}</text:changed-region>'
+        "</text:tracked-changes>",
+    )
+
+
+def test_a_text_of_opendocument_is_read_in_layers_too(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _open_text(), "odt")
+    layers: dict[str, list[str]] = {}
+    for layer, text in layers_in(doors):
+        layers.setdefault(layer, []).extend(text.split())
+    assert layers == {
+        "deleted": ["slettet"],
+        "body": ["Brev", "til", "Ola", "synlig", "med", "note1", "Side", "3"],
+        "comment": ["merknad"],
+        "hidden": ["hemmelig"],
+        "note": ["fotnote"],
+    }
+    assert set(doors.server.split()) == {word for words in layers.values() for word in words}
+    assert doors.view.split() == ["Brev", "til", "Ola", "synlig", "med", "note1", "fotnote", "Side", "3"]
+    assert {"slettet", "merknad", "hemmelig"} <= set(doors.shown("all").split())
+    assert doors.words == Counter(["brev", "til", "ola", "synlig", "med", "note1", "fotnote", "side"])
+
+
+def test_the_header_of_the_first_page_of_opendocument_is_shown_and_that_of_another_is_told_as_hidden(
+    tmp_path: Path,
+) -> None:
+    ns = "urn:oasis:names:tc:opendocument:xmlns:"
+    masters = "".join(
+        f'<style:master-page style:name="{name}"><style:header><text:p>{text}</text:p></style:header>'
+        "</style:master-page>"
+        for name, text in (("Standard", "topptekst"), ("Annen", "ubrukt"))
+    )
+    styles = (
+        f'<office:document-styles xmlns:office="{ns}office:1.0" xmlns:style="{ns}style:1.0" xmlns:text="{ns}text:1.0">'
+        f"<office:master-styles>{masters}</office:master-styles></office:document-styles>"
+    )
+    doors = Doors(tmp_path, odf.odt("Brev", **{"styles.xml": styles}), "odt")
+    assert layers_in(doors) == [("body", "Brev"), ("header", "topptekst"), ("hidden", "ubrukt")]
+    assert doors.view.split() == ["Brev", "topptekst"]
+    assert doors.words == Counter(["brev", "topptekst"])

@@ -2,8 +2,8 @@
 
     scan        the inspection of a document, by what it is
     words       the words of a document, by what it is
-    ooxml       Word, Excel and PowerPoint since 2007: what a copy would lose or invent; ooxml_words: their words
-    odf         OpenDocument: the same, and its words
+    ooxml       Word, Excel and PowerPoint since 2007: what a copy would lose or invent; ooxml_words: words of slides
+    odf         OpenDocument: the same
     binary      Word, Excel and PowerPoint before 2007
     rtf         Rich Text Format, and its words
     pdf         PDF: locks, signatures, attachments, scripts

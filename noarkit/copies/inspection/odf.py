@@ -1,4 +1,4 @@
-"""OpenDocument: what a copy would lose, invent or fetch; and the words that a reader of the printed page sees."""
+"""OpenDocument: what a copy would lose, invent or fetch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.port import Finding
-from noarkit.copies.tokens import PRIVATE, tokens
+from noarkit.copies.tokens import PRIVATE
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import Package
 
@@ -15,15 +15,9 @@ _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _OFFICE, _TABLE, _STYLE = (_NS % name for name in ("text", "office", "table", "style"))
 _DRAW, _PRESENTATION, _MANIFEST = (_NS % name for name in ("drawing", "presentation", "manifest"))
 _XLINK = "{http://www.w3.org/1999/xlink}href"
-_PAGE_NUMBERS = frozenset({f"{_TEXT}page-number", f"{_TEXT}page-count"})
-_UNSEEN = frozenset(
-    {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}hidden-text", f"{_OFFICE}forms", f"{_OFFICE}scripts"}
-    | {f"{_PRESENTATION}date-time", f"{_PRESENTATION}header", f"{_PRESENTATION}footer", *_PAGE_NUMBERS}
-)
 _LINKS = frozenset({f"{_TEXT}a", f"{_DRAW}a"})
 """Followed by a reader, fetched by nobody."""
 _PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
-_SPACES = frozenset({f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break"})
 _FIELDS = {
     f"{_TEXT}{name}": name.upper()
     for name in ("date", "time", "print-date", "print-time", "file-name", "creation-date", "modification-date")
@@ -81,33 +75,3 @@ def _count(element: Any, counts: Counter[str], fields: Counter[str]) -> None:
 def _lies_outside(place: str) -> bool:
     """True for a reference that leaves the package: with a scheme, from the root, or from the package's own folder."""
     return place.startswith(("/", "\\", "../")) or (":" in place.partition("/")[0] and not place.startswith("#"))
-
-
-def odf_words(package: Package) -> Counter[str]:
-    """The words of the body: of a text, or of a presentation with its notes."""
-    words: Counter[str] = Counter()
-    unseen = 0
-    hidden_styles: set[str] = set()
-    for event, element in package.elements("content.xml", whole=_PARAGRAPHS):
-        is_hidden = element.get(f"{_TEXT}display") == "none"
-        if is_hidden and element.tag == f"{_STYLE}text-properties":
-            if event == "start":  # of a style, before the body
-                hidden_styles.add(element.getparent().get(f"{_STYLE}name", ""))
-        elif element.tag in _UNSEEN or (is_hidden and element.tag == f"{_TEXT}section"):
-            unseen += 1 if event == "start" else -1
-        elif event == "end" and element.tag in _PARAGRAPHS and not unseen:
-            is_shown = element.get(f"{_TEXT}style-name") not in hidden_styles
-            words.update(tokens("".join(_seen_text(element, hidden_styles))) if is_shown else ())
-    return words
-
-
-def _seen_text(element: Any, hidden_styles: set[str]) -> Iterator[str]:
-    """The text of a paragraph in its order, without that of paragraphs within it (of a note, of a text box), which are
-    read by themselves."""
-    yield element.text or ""
-    for child in element:
-        if child.tag in _SPACES or child.tag in _PARAGRAPHS:
-            yield " "
-        elif child.tag not in _UNSEEN and child.get(f"{_TEXT}style-name") not in hidden_styles:
-            yield from _seen_text(child, hidden_styles)
-        yield child.tail or ""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from noarkit.copies.inspection.mail_words import mail_words
 from noarkit.copies.inspection.markup import drawing_words, page_words
-from noarkit.copies.inspection.odf import odf_words
 from noarkit.copies.inspection.ooxml_words import slide_words
 from noarkit.copies.inspection.rtf import rtf_words
 from noarkit.copies.inspection.scan import is_ooxml
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
 from noarkit.documents.layers import Span, text_for
+from noarkit.documents.opendocument import opendocument_spans
 from noarkit.documents.parts import office_parts
 from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 from noarkit.documents.refusal import DocumentRefused
@@ -41,7 +41,7 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
             if "spreadsheet" in media_type:
                 return None
             with open_package(path) as package:
-                return odf_words(package)
+                return _words_of_spans(opendocument_spans(package))
         if media_type in ("application/rtf", "text/rtf"):
             return rtf_words(path)
         if media_type == "application/pdf":

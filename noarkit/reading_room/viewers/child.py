@@ -26,10 +26,9 @@ _KINDS = "noarkit.reading_room.viewers.kinds."
 _BY_FORMAT = {
     **dict.fromkeys(("csv", "tsv"), ("tables", "show_table")),
     **dict.fromkeys(("xlsx", "ods"), ("workbooks", "show_workbook")),
-    **dict.fromkeys(("odt", "odp"), ("opendocument", "show_opendocument")),
+    **dict.fromkeys(("docx", "odt", "odp"), ("prose", "show_writing")),
     "json": ("data", "show_json"),
     "html": ("markup", "show_page"),
-    "docx": ("prose", "show_writing"),
     "pptx": ("slides", "show_slides"),
     "rtf": ("richtext", "show_rich_text"),
     "mbox": ("mail", "show_mailbox"),

@@ -6,7 +6,7 @@
     tables     CSV and TSV; workbooks: xlsx and ods
     pdf        pages as pictures; pdf_names: what a PDF would do if it were opened
     pictures   images and their frames; picture_sizes: their size by the header alone
-    prose      docx; slides: pptx; opendocument: odt and odp; richtext: rtf; markup: HTML as text
+    prose      docx, odt and odp; slides: pptx; richtext: rtf; markup: HTML as text
     mail       eml, msg, mbox
     members    zip and tar
     data       JSON

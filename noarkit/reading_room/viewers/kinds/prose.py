@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from noarkit.documents.layers import Layer, Span, text_for
+from noarkit.documents.opendocument import opendocument_spans
 from noarkit.documents.parts import main_parts
 from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import open_package
@@ -23,11 +24,12 @@ _BY_LAYER = {"note": "note", "header": "header", "comment": "comment", "hidden":
 
 
 def show_writing(reading: Reading) -> Rendering:
-    """A page of the text of a Word document."""
+    """A page of the text of a Word document, or of a text or presentation of OpenDocument."""
     notes = findings_of(reading)
     with open_package(reading.job.document) as package:
         folded = _SpanBlocks(reading.job.way == "all")
-        folded.take(word_spans(main_parts(package)))
+        is_word = reading.detected.format == "docx"
+        folded.take(word_spans(main_parts(package)) if is_word else opendocument_spans(package))
     return blocks_page(reading, folded.blocks, notes, ("all",) if folded.has_more else ())
 
 
@@ -43,6 +45,9 @@ class _SpanBlocks:
     def take(self, spans: Iterable[Span]) -> None:
         """Takes all that a document holds."""
         for span in spans:
+            if span.kind == "slide":
+                self.blocks.add("part", str(span.level))
+                continue
             self._place(span.cell)
             self.has_more |= any(piece.layer in _OFFERED and piece.text.strip() for piece in span.pieces)
             pieces = list(self._pieces(span))

@@ -1,0 +1,213 @@
+"""OpenDocument texts and presentations as spans: body, notes, headers and footers, comments, deleted and hidden text.
+
+A paragraph is read whole when it ends; what lies in it as paragraphs of its own (of a note, a comment, a text box) is
+told after it. Deleted text lies in the list of changes, before the body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any  # Any: elements of lxml
+
+from noarkit.documents.layers import Kind, Layer, Piece, Span
+from noarkit.documents.zipped import Package
+
+_NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+_TEXT, _OFFICE, _TABLE, _STYLE = (_NS % name for name in ("text", "office", "table", "style"))
+_DRAW, _PRESENTATION = _NS % "drawing", _NS % "presentation"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
+_SPACES = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n", f"{_TEXT}s": " "}
+_FIELDS = frozenset(
+    {f"{_TEXT}page-number", f"{_TEXT}page-count"}
+    | {f"{_PRESENTATION}date-time", f"{_PRESENTATION}header", f"{_PRESENTATION}footer"}
+)
+_NOT_OF_PAGES = frozenset({f"{_OFFICE}forms", f"{_OFFICE}scripts"})
+_HEADING = re.compile(r"Heading_20_([1-9])")
+_HEADERS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
+_OTHER_HEADERS = frozenset(f"{_STYLE}{name}-{page}" for name in ("header", "footer") for page in ("left", "first"))
+_FIRST_MASTER = "Standard"
+
+
+def opendocument_spans(package: Package) -> Iterator[Span]:
+    """What a text or presentation holds. Raises `DocumentRefused`."""
+    reader = _Reader()
+    for event, element in package.elements("content.xml", whole=_PARAGRAPHS):
+        yield from reader.take(event, element)
+    if not reader.slides:
+        for event, element in package.elements("styles.xml", whole=_PARAGRAPHS):
+            yield from reader.take_master(event, element)
+
+
+@dataclass(slots=True)
+class _Styles:
+    headings: dict[str, int] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    masters: dict[str, str] = field(default_factory=dict)
+    """The master page that a style begins."""
+
+
+class _Reader:
+    """Takes the events of the content, and then of the master pages."""
+
+    def __init__(self) -> None:
+        self.slides = 0
+        self._styles = _Styles()
+        self._depth = self._lists = self._notes = self._apart = self._tables = 0
+        self._changes = self._comments = 0
+        self._author = ("", "")
+        self._sections: list[bool] = []
+        """Whether each section that is open is hidden."""
+        self._cell = [-1, -1, -1]
+        self._master = ""
+        """The master page of the first page."""
+        self._is_of_master = ""
+        self._headers: list[Layer] = []
+
+    def take(self, event: str, element: Any) -> Iterator[Span]:
+        """One event of the content."""
+        tag, step = element.tag, 1 if event == "start" else -1
+        if tag in _PARAGRAPHS:
+            self._depth += step
+            if event == "end" and not self._depth and not self._apart:
+                yield from self._paragraph(element, self._layer())
+        elif tag in _NOT_OF_PAGES:
+            self._apart += step
+        elif tag == f"{_TEXT}deletion":
+            self._changes += step
+        elif tag == f"{_OFFICE}change-info" and event == "end":
+            self._author = (element.findtext(f"{_DC}creator", ""), element.findtext(f"{_DC}date", ""))
+        elif tag == f"{_TEXT}section":
+            self._sections = [*self._sections, _is_hidden(element)] if step > 0 else self._sections[:-1]
+        elif tag == f"{_TEXT}list":
+            self._lists += step
+        elif tag == f"{_PRESENTATION}notes":
+            self._notes += step
+        elif tag == f"{_OFFICE}annotation":  # of a cell; in a paragraph it is read with that
+            self._comments += 0 if self._depth else step
+        elif tag in _TABLES:
+            self._table(tag, step)
+        elif tag == f"{_DRAW}page" and event == "start":
+            self.slides += 1
+            yield Span("slide", (), level=self.slides)
+        elif event == "start":
+            self._style(element)
+
+    def take_master(self, event: str, element: Any) -> Iterator[Span]:
+        """One event of the styles: the headers and footers of the first page are shown, others may be."""
+        tag = element.tag
+        if tag == f"{_STYLE}master-page":
+            self._is_of_master = element.get(f"{_STYLE}name", "") if event == "start" else ""
+        elif tag in _HEADERS or tag in _OTHER_HEADERS:
+            if event == "end":
+                self._headers.pop()
+                return
+            is_off = tag in _OTHER_HEADERS or element.get(f"{_STYLE}display") == "false"
+            is_first = self._is_of_master == (self._master or _FIRST_MASTER)
+            self._headers.append("header" if is_first and not is_off else "hidden")
+        elif tag in _PARAGRAPHS:
+            self._depth += 1 if event == "start" else -1
+            if event == "end" and not self._depth and self._headers:
+                yield from self._paragraph(element, self._headers[-1])
+        elif event == "start":
+            self._style(element)
+
+    def _style(self, element: Any) -> None:
+        name = element.get(f"{_STYLE}name", "")
+        if element.tag == f"{_STYLE}style":
+            match = _HEADING.match(element.get(f"{_STYLE}parent-style-name", ""))
+            if match is not None:
+                self._styles.headings[name] = min(6, int(match[1]))
+            if master := element.get(f"{_STYLE}master-page-name"):
+                self._styles.masters[name] = master
+        elif element.tag == f"{_STYLE}text-properties" and _is_hidden(element):
+            self._styles.hidden.add(element.getparent().get(f"{_STYLE}name", ""))
+
+    def _table(self, tag: str, step: int) -> None:
+        if tag == f"{_TABLE}table":
+            self._tables += step
+            if self._tables == 1 and step > 0:
+                self._cell = [self._cell[0] + 1, -1, -1]
+        elif self._tables == 1 and step > 0:
+            self._cell = [self._cell[0], self._cell[1] + 1, -1] if tag == f"{_TABLE}table-row" else self._next_cell()
+
+    def _next_cell(self) -> list[int]:
+        return [self._cell[0], max(0, self._cell[1]), self._cell[2] + 1]
+
+    def _layer(self) -> Layer:
+        if self._changes:
+            return "deleted"
+        if self._comments:
+            return "comment"
+        if any(self._sections):
+            return "hidden"
+        return "note" if self._notes else "body"
+
+    def _paragraph(self, element: Any, layer: Layer) -> Iterator[Span]:
+        style = element.get(f"{_TEXT}style-name", "")
+        if not self._master and layer == "body":
+            self._master = self._styles.masters.get(style, _FIRST_MASTER)
+        if style in self._styles.hidden and layer != "deleted":
+            layer = "hidden"
+        within: list[tuple[Any, Layer]] = []
+        pieces = tuple(piece for piece in self._pieces(element, layer, within) if piece.text or piece.address)
+        kind, level = self._kind(element, style)
+        cell = (self._cell[0], self._cell[1], self._cell[2]) if self._tables and min(self._cell) >= 0 else None
+        author = self._author if layer == "deleted" else _author_of(element)
+        if pieces or cell is not None:
+            yield Span(kind, pieces, layer, level, cell, *author)
+        for paragraph, inner in within:
+            yield from self._paragraph(paragraph, inner)
+
+    def _kind(self, element: Any, style: str) -> tuple[Kind, int]:
+        if element.tag == f"{_TEXT}h":
+            level = element.get(f"{_TEXT}outline-level", "1")
+            return "heading", min(6, int(level)) if level.isdigit() and level != "0" and len(level) < 3 else 1
+        if style in self._styles.headings:
+            return "heading", self._styles.headings[style]
+        return ("item", self._lists) if self._lists and not self._notes else ("paragraph", 0)
+
+    def _pieces(self, element: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> Iterator[Piece]:
+        """The pieces of a paragraph; paragraphs in it are put aside with their layers."""
+        yield Piece(element.text or "", layer)
+        for child in element:
+            tag = child.tag
+            if tag in _SPACES:
+                yield Piece(_SPACES[tag], layer)
+            elif tag in _PARAGRAPHS:
+                within.append((child, layer))
+                yield Piece(" ", layer)
+            elif tag == f"{_OFFICE}annotation":
+                within += ((paragraph, "comment") for paragraph in child.iter(*_PARAGRAPHS))
+            elif tag == f"{_TEXT}note-body":
+                yield from self._pieces(child, "note" if layer == "body" else layer, within)
+            elif tag == f"{_TEXT}hidden-text":
+                yield Piece(child.get(f"{_TEXT}string-value") or child.text or "", "hidden")
+            elif isinstance(tag, str) and tag not in _NOT_OF_PAGES:
+                yield from self._inline(child, layer, within)
+            yield Piece(child.tail or "", layer)
+
+    def _inline(self, child: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> Iterator[Piece]:
+        is_hidden = child.get(f"{_TEXT}style-name") in self._styles.hidden
+        inner: Layer = "hidden" if is_hidden else "field" if child.tag in _FIELDS else layer
+        pieces = list(self._pieces(child, inner, within))
+        yield from pieces
+        address = child.get(_HREF, "") if child.tag == f"{_TEXT}a" else ""
+        if address and address not in "".join(piece.text for piece in pieces):
+            yield Piece("", layer, address=address)
+
+
+_TABLES = frozenset({f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"})
+
+
+def _is_hidden(element: Any) -> bool:
+    return bool(element.get(f"{_TEXT}display") == "none")
+
+
+def _author_of(paragraph: Any) -> tuple[str, str]:
+    """Who wrote the comment that a paragraph stands in, and when."""
+    note = next(paragraph.iterancestors(f"{_OFFICE}annotation"), None)
+    return ("", "") if note is None else (note.findtext(f"{_DC}creator", ""), note.findtext(f"{_DC}date", ""))
