@@ -11,6 +11,7 @@ from noarkit import errors
 from noarkit.cli.main import COMMANDS, PROGRAM, program
 from noarkit.cli.options import GLOBAL_NAMES, Session, command, global_options
 from noarkit.config import SETTINGS
+from noarkit.documents.layers import LAYERS, Layer, Purpose, text_for
 from noarkit.errors import GRAVITY, NoarkitError, UsageFault
 from noarkit.events import EventFields
 from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_title, find_chapter, read_chapter
@@ -69,8 +70,26 @@ def code_lists(texts: Texts) -> dict[str, Block]:
             (", ".join(option.opts), texts.text("options", "all", name))
             for name, option in zip(GLOBAL_NAMES, global_options(), strict=True)
         ),
+        "layers": _layers(texts),
         "settings": _rows((setting.key, setting.variable) for setting in SETTINGS),
     }
+
+
+def _layers(texts: Texts) -> Table:
+    """Which layers of a document are searched, shown, looked for in copies, and searched for persons."""
+
+    def answer_for(purpose: Purpose, layer: Layer) -> str:
+        if purpose == "view" and layer in text_for("offer"):
+            return texts.say("layer.on-request")
+        return texts.say("layer.yes" if layer in text_for(purpose) else "layer.no")
+
+    purposes: tuple[Purpose, ...] = ("search", "view", "words", "persons")
+    rows = [
+        [texts.say(f"layer.name.{layer}"), *(answer_for(purpose, layer) for purpose in purposes)] for layer in LAYERS
+    ]
+    heads = [texts.say("layer.name"), *(texts.say(f"layer.for.{purpose}") for purpose in purposes)]
+    head, *lines = (tuple((Span("text", cell),) for cell in row) for row in (heads, *rows))
+    return Table(head, tuple(lines))
 
 
 def _rows(pairs: Iterable[tuple[str, str]]) -> Table:

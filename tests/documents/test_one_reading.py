@@ -14,9 +14,14 @@ from pathlib import Path
 import pytest
 
 from noarkit.catalogue.text.decoding import parts_of
+from noarkit.cli.help import code_lists
 from noarkit.copies.converters.fonts_asked import fonts_asked
 from noarkit.copies.converters.freezing import freeze_fields
+from noarkit.documents.layers import LAYERS
 from noarkit.documents.office_type import office_type
+from noarkit.manual.chapters import read_chapter
+from noarkit.manual.markdown import Table
+from noarkit.words.texts import texts
 from samples.files.outlook import message
 from tests.copies.corpus import binary, odf, office
 from tests.copies.corpus.zips import pack
@@ -426,3 +431,25 @@ def test_the_header_of_the_first_page_of_opendocument_is_shown_and_that_of_anoth
     assert layers_in(doors) == [("body", "Brev"), ("header", "topptekst"), ("hidden", "ubrukt")]
     assert doors.view.split() == ["Brev", "topptekst"]
     assert doors.words == Counter(["brev", "topptekst"])
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_the_table_of_layers_in_the_manual_is_the_one_in_the_code(lang: str) -> None:
+    words = texts(lang)
+    table = code_lists(words)["layers"]
+    assert table in read_chapter("browsing", lang, code_lists(words))
+    assert isinstance(table, Table)
+    by_name = {row[0][0].text: [cell[0].text for cell in row[1:]] for row in table.rows}
+    yes, no, on_request = (words.say(f"layer.{key}") for key in ("yes", "no", "on-request"))
+    told = {layer: by_name[words.say(f"layer.name.{layer}")] for layer in LAYERS}
+    assert told == {
+        "body": [yes, yes, yes, yes],
+        "header": [yes, yes, yes, yes],
+        "note": [yes, yes, yes, yes],
+        "comment": [yes, on_request, no, yes],
+        "deleted": [yes, on_request, no, yes],
+        "hidden": [yes, on_request, no, yes],
+        "fallback": [no, no, no, yes],
+        "alternative": [yes, on_request, no, yes],
+        "field": [yes, yes, no, yes],
+    }
