@@ -95,7 +95,7 @@ class SlowTests:
         """Counts what processes of the tests have left out: each of them the same."""
         left_out = getattr(node, "workeroutput", {}).get(_LEFT_OUT, ())
         reporter = node.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
+        if left_out and reporter is not None:
             reporter.stats["deselected"] = [LeftOut(nodeid) for nodeid in left_out]
 
     def _mark(self, items: Sequence[pytest.Item], named: frozenset[Path]) -> list[pytest.Item]:
