@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
@@ -31,10 +32,10 @@ from noarkit.services.commands import OWN_VERBS
 from noarkit.services.connections import open_login, open_service, read_connection, run_service_command
 from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.services.overrides import apply_overrides, read_overrides
-from noarkit.services.registry import verbs_with_formats
+from noarkit.services.registry import service_names, verbs_of, verbs_with_formats
 from noarkit.services.settings import Connection
 from noarkit.services.waiting import Wait, wait_event
-from noarkit.words.texts import plain
+from noarkit.words.texts import Texts, plain
 
 EVENTS: EventFields = {
     "connected": {"connection": "text", "tenant": "text", "account": "text"},
@@ -45,6 +46,7 @@ EVENTS: EventFields = {
     "tool_result": {"connection": "text", "tool": "text", "result": "any?"},
 }
 
+_WIDTH = 76
 _DO_ARGUMENTS = '--arguments \'{"name": "value"}\''
 
 
@@ -170,6 +172,29 @@ def _run_command(
         session.console.result(
             "tool_result", _format_json(result), connection=connection.full_name, tool=command_name, result=result
         )
+
+
+def _verbs_help(texts: Texts, line: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The verbs of the service that the line names; where to find them, where it names none."""
+    names = service_names()
+    service = next((word.partition(":")[0] for word in line if word.partition(":")[0] in names), None)
+    if service is None:
+        yield texts.say("connect.verbs"), [f"noarkit connect {name} --help" for name in names]
+        return
+    resources: dict[str, list[str]] = {}
+    for resource, verb in verbs_of(service):
+        resources.setdefault(resource, []).append(verb.usage)
+    same_verbs: dict[tuple[str, ...], list[str]] = {}
+    for resource, usages in resources.items():
+        same_verbs.setdefault(tuple(usages), []).append(resource)
+    lines = [f"{', '.join(names)}: {'; '.join(usages)}" for usages, names in same_verbs.items()]
+    yield (
+        texts.say("connect.verbs-of", service=service),
+        [part for entry in lines for part in wrap(entry, _WIDTH, subsequent_indent="  ")],
+    )
+
+
+connect_command.more_help = _verbs_help
 
 
 def _output_options(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:

@@ -6,7 +6,7 @@ A command is a function of a `Session` and its own options; it returns an exit c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
@@ -33,6 +33,7 @@ _MASKS = {"0600": 0o077, "0640": 0o027, "0644": 0o022, "0660": 0o007, "0664": 0o
 
 PROGRESS: tuple[Progress, ...] = ("auto", "bar", "plain", "none")
 PREFIX = "NOARKIT_"
+_ON_LINE = "noarkit.on-line"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 OWNER_ALONE = 0o077
@@ -106,6 +107,13 @@ class Command(click.Command):
     """A command whose help begins with examples and ends with exit codes."""
 
     exits: tuple[int, ...] = (0, 1, 2)
+    more_help: Callable[[Texts, Sequence[str]], Iterator[tuple[str, list[str]]]] | None = None
+    """Titles and lines that stand before the options, by the language and what stands on the line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keeps what stands on the line, for the help of what it names."""
+        ctx.meta[_ON_LINE] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """One line, in the language of the session."""
@@ -124,6 +132,9 @@ class Command(click.Command):
         if catalog.has("commands", name, "long"):
             formatter.write("\n")
             formatter.write_text(catalog.text("commands", name, "long"))
+        if self.more_help is not None:
+            for title, lines in self.more_help(catalog, ctx.meta.get(_ON_LINE, ())):
+                write_block(formatter, title, "\n".join(lines))
         own = [
             option for option in self.get_params(ctx) if isinstance(option, Option) and option.name not in GLOBAL_NAMES
         ]

@@ -65,16 +65,20 @@ def find_kind(name: str) -> ServiceKind:
     return kind
 
 
+def verbs_of(service: str) -> Iterator[tuple[str, Verb[Any]]]:
+    """Yields each verb of a service after its resource. Raises what `find_kind` raises."""
+    table = find_kind(service).commands
+    if table is not None:
+        yield from ((resource, verb) for resource, verbs in table.resources.items() for verb in verbs)
+
+
 def verbs_with_formats() -> Iterator[tuple[str, str, Verb[Any]]]:
     """Yields each verb whose results may be shown in several formats, after its service and its resource.
 
     Imports every service. Raises what `find_kind` raises.
     """
     for name in service_names():
-        table = find_kind(name).commands
-        if table is not None:
-            for resource, verbs in table.resources.items():
-                yield from ((name, resource, verb) for verb in verbs if verb.formats)
+        yield from ((name, resource, verb) for resource, verb in verbs_of(name) if verb.formats)
 
 
 def _registered(name: str | None = None) -> EntryPoints:

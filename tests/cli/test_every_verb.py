@@ -12,7 +12,9 @@ import pytest
 
 from noarkit.cli.console import to_json
 from noarkit.cli.main import main
+from noarkit.services.registry import service_names, verbs_of
 from noarkit.services.standins.server import StandinSpec
+from noarkit.words.texts import LANGUAGES
 from tests.services.standing import Standing, standing
 
 FREE = ((1_000_000, 60.0),)
@@ -184,3 +186,19 @@ def test_decimals_are_written_as_they_came_and_no_text_becomes_a_number() -> Non
     told = {"a": Decimal("12.50"), "b": [Decimal("1E+3"), Decimal("-0.0001")], "c": "12.50", "d": Decimal("NaN")}
     assert to_json(told) == '{"a": 12.50, "b": [1E+3, -0.0001], "c": "12.50", "d": "NaN"}'
     assert '"a": 12.50' in to_json(told, indent=2)
+
+
+@pytest.mark.parametrize("service", service_names())
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_help_of_connect_shows_every_verb_of_the_service_that_is_named(
+    service: str, lang: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["connect", f"{service}:main", "--help", "--lang", lang], {}) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    verbs = list(verbs_of(service))
+    assert verbs
+    assert [
+        f"{resource} {verb.usage}" for resource, verb in verbs if verb.usage not in shown or resource not in shown
+    ] == []
+    assert main(["connect", "--help", "--lang", lang], {}) == 0
+    assert f"noarkit connect {service} --help" in capsys.readouterr().out
