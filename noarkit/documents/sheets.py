@@ -126,7 +126,8 @@ def _rows_of_sheet(parts: OfficeParts, strings: sqlite3.Connection, number: int)
     book = _Book(archive, strings, _date_styles(parts), epoch)
     row_number = 0
     with _Member(archive, sheet) as source:
-        for _, element in xml.stream(source, ("end",)):
+        # of every element the parser would call us twice; its own limit on depth holds for those within rows
+        for _, element in xml.stream(source, ("end",), tags=("{*}row",)):
             if _local(element) == "row":
                 stated = element.get("r", "")
                 is_number = stated.isascii() and stated.isdigit() and len(stated) < 12
@@ -229,7 +230,7 @@ def _texts(element: etree._Element) -> str:
 
 
 def _local(element: etree._Element) -> str:
-    return etree.QName(element).localname
+    return str(element.tag).rpartition("}")[2]
 
 
 def _local_of_parent(element: etree._Element) -> str:

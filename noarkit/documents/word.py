@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 
 from noarkit.documents.layers import Kind, Layer, Piece, Span
 from noarkit.documents.parts import OfficeParts
@@ -136,19 +137,24 @@ class _Styles(_Handler):
             self.levels[self._style] = int(_attribute(attributes, "val")) + 1
 
 
+_Key = tuple[Layer, str, str, str, bool]
+_Raw = tuple[str, _Key]
+"""A text, and what else there is to a `Piece`: one is made only when a paragraph is over, for there are many."""
+
+
 @dataclass(slots=True)
 class _Run:
     """A run, and what was put in it; whether it is hidden is known when it is over."""
 
     is_hidden: bool = False
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[_Raw] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Paragraph:
     kind: Kind = "paragraph"
     level: int = 0
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[_Raw] = field(default_factory=list)
     links: list[tuple[str, int]] = field(default_factory=list)
     """Addresses of the links that are open, and at which piece each begins."""
 
@@ -228,10 +234,10 @@ class _Reader(_Handler):
             layer = "fallback"
         elif self._deletions:
             layer, (author, at) = "deleted", self._deletions[-1]
-        elif layer != "hidden" and any(open_field.is_counted_anew for open_field in self._fields):
+        elif self._fields and layer != "hidden" and any(opened.is_counted_anew for opened in self._fields):
             layer = "field"
         pieces = self._runs[-1].pieces if self._runs else self._paragraphs[-1].pieces
-        pieces.append(Piece(text, layer, author, at, is_inserted=self._insertions > 0))
+        pieces.append((text, (layer, author, at, "", self._insertions > 0)))
         self._size += len(text)
         if self._size > _MOST_PENDING:
             self._end_run(self._runs[-1] if self._runs else _Run())
@@ -267,7 +273,7 @@ class _Reader(_Handler):
             run = self._runs.pop()
         pieces = run.pieces
         if run.is_hidden:
-            pieces = [replace(piece, layer="hidden") if piece.layer in _MAY_HIDE else piece for piece in pieces]
+            pieces = [(text, _hidden(key) if key[0] in _MAY_HIDE else key) for text, key in pieces]
         self._paragraphs[-1].pieces += pieces
         run.pieces = []
 
@@ -299,9 +305,9 @@ class _Reader(_Handler):
         if not paragraph.links:
             return
         address, first = paragraph.links.pop()
-        if address and address not in "".join(piece.text for piece in paragraph.pieces[first:]):
+        if address and address not in "".join(text for text, _ in paragraph.pieces[first:]):
             layer: Layer = "fallback" if self._fallbacks else "deleted" if self._deletions else self._layer
-            paragraph.pieces.append(Piece("", layer, address=address))
+            paragraph.pieces.append(("", (layer, "", "", address, False)))
 
     def _begin_deletion(self, attributes: Mapping[str, str]) -> None:
         self._deletions.append((_attribute(attributes, "author"), _attribute(attributes, "date")))
@@ -401,7 +407,12 @@ _ENDS: Mapping[str, Callable[[_Reader], None]] = {
 }
 
 
-def _merge(pieces: list[Piece]) -> tuple[Piece, ...]:
+def _merge(pieces: list[_Raw]) -> tuple[Piece, ...]:
     """The pieces with those made one that stand side by side and differ in nothing but their text."""
-    groups = ((key, list(group)) for key, group in groupby(pieces, key=lambda piece: replace(piece, text="")))
-    return tuple(replace(key, text="".join(piece.text for piece in group)) for key, group in groups)
+    groups = ((key, "".join([text for text, _ in group])) for key, group in groupby(pieces, key=itemgetter(1)))
+    return tuple(Piece(text, *key) for key, text in groups)
+
+
+def _hidden(key: _Key) -> _Key:
+    _, author, at, address, is_inserted = key
+    return "hidden", author, at, address, is_inserted
