@@ -30,7 +30,7 @@ from noarkit.loading.next_step import command_line
 from noarkit.safe.paths import has_file, missing_path_fault
 from noarkit.safe.secret_files import CLIENTS_FILE, is_secret_path
 from noarkit.safe.unpack import LIMITS, UnpackLimits, damaged_archive
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 
 PlaceKind = Literal[
     "run", "archive", "backup", "sealed", "copies", "secrets", "package", "database", "archived", "file", "folder",

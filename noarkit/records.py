@@ -17,6 +17,7 @@ from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped, light
 from noarkit.safe.digest import Digest, Writable
 from noarkit.safe.fixity import BY_PACKAGE, BY_PLAN, CheckedStream, Difference, Fixity, checked, sha256_stated
 from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.service_names import is_connection_name
 
 
 @light_value
@@ -210,6 +211,27 @@ class Around(Protocol):
     def inner(self) -> Source:
         """The source that it stands around."""
         ...
+
+
+PROPOSED_MARKS = "marks.json"
+"""The file in a run's folder with the marks that the run of a connection will have earned."""
+
+
+@runtime_checkable
+class Watermarked(Protocol):
+    """A source whose runs leave for the next how far they have read it: a connection to a service."""
+
+    def check_tenant(self) -> None:
+        """Raises `OtherTenant` where it leads elsewhere than when the marks were earned."""
+        ...
+
+
+def changes_since(identity: SourceIdentity) -> str | None:
+    """From when on a run asked a service for changes: empty if it read all of it, None for no connection."""
+    if not is_connection_name(identity.where):
+        return None
+    since = identity.settings.get("since")
+    return min(map(str, since.values()), default="") if isinstance(since, Mapping) else ""
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from noarkit.config import Config, Origin, Sources, load
 from noarkit.results import JsonObject
 from noarkit.safe import owners
 from noarkit.safe.clocks import iso_seconds
-from noarkit.services.registry import is_service
+from noarkit.service_names import is_service
 
 Place = str | Path
 

@@ -10,7 +10,7 @@ import pytest
 from noarkit.config import SETTINGS, Config, Sources, flatten, load, user_folder
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.toml import parse_toml
-from noarkit.services.registry import is_service
+from noarkit.service_names import is_service
 
 TEXT = """# a site
 lang = "nb"

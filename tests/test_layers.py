@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 from noarkit.config import SETTINGS
-from noarkit.services.registry import BUILT_IN
+from noarkit.service_names import BUILT_IN
 from tests.package_code import MODULES, PACKAGE, nodes_of, tree_of
 
 LAYERS = (
     ("version",),
+    ("service_names",),
     ("errors",),
     ("wings",),
     ("events",),

@@ -25,8 +25,9 @@ from noarkit.recipes import check, read_recipe
 from noarkit.recipes.filters import filters_and_tests
 from noarkit.recipes.recipe_model import Recipe
 from noarkit.recipes.values import Formats
+from noarkit.service_names import BUILT_IN
 from noarkit.services.commands import OWN_VERBS
-from noarkit.services.registry import BUILT_IN, find_kind
+from noarkit.services.registry import find_kind
 from noarkit.services.settings import LINE_KEYS
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.words.texts import LANGUAGES, texts

@@ -49,6 +49,13 @@ OWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("ls", "embedded:archive"),
     ),
     "standins": (("standin", "crm"),),
+    "services": (
+        ("connect", "crm:main"),
+        ("connect", "crm:main", "configure"),
+        ("listen",),
+        ("scan", "crm:main"),
+        ("plan", "crm:main", "-o", "other"),
+    ),
     "cluster": (
         ("worker", "dask://localhost:8786"),
         ("scheduler",),
@@ -57,7 +64,7 @@ OWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     ),
     "reading-room": (("browse", "run"), ("browse", "run", "--static", "pages")),
 }
-LAST = {"copies", "services"}
+LAST = {"copies"}
 OWN_NAMES = {"copies": {"CheckCopiesResult"}, "services": {"WriteBackResult"}}
 _PROGRAM = """
 import json, sys
@@ -159,9 +166,11 @@ def imports_of(node: ast.AST, is_late: bool = False) -> Iterator[tuple[str, bool
 def asked_for(path: Path) -> set[str]:
     """The wings that a module asks for before it reaches into them."""
     calls = [node for node in nodes_of(path) if isinstance(node, ast.Call)]
-    words = [call.args[0] for call in calls if ast.unparse(call.func) == "require_wing"]
+    words = [call.args[0] for call in calls if ast.unparse(call.func) in ("require_wing", "has_wing")]
+    words += [ast.Constant("services") for call in calls if ast.unparse(call.func) == "connection_of"]
     words += [keyword.value for call in calls for keyword in call.keywords if keyword.arg == "wing"]
-    return {str(word.value) for word in words if isinstance(word, ast.Constant)}
+    names = {str(word.value) for word in words if isinstance(word, ast.Constant)}
+    return names | ({"services"} if "standins" in names else set())  # where those are not, these are none
 
 
 def test_nothing_outside_a_wing_imports_it_unasked() -> None:

@@ -46,7 +46,7 @@ from noarkit.reports.lists import write_delivered_lists, write_lists
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.event_log import log_run
 from noarkit.safe.signing import PublicKey
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 

@@ -33,9 +33,9 @@ from noarkit.reports import write_plan_report
 from noarkit.reports.plan_page import ESTIMATE
 from noarkit.safe import atomic
 from noarkit.safe.processors import usable_processors
-from noarkit.services.connections import read_connection
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.wings import require_wing
 
 
 def estimate(
@@ -134,6 +134,9 @@ def _setup(folder: RunFolder, settings: Settings, rate: Rate) -> Setup:
     where = source_of(folder).where
     if not is_connection_name(where):
         return setup
+    require_wing("services")
+    from noarkit.services.connections import read_connection
+
     connection = read_connection(where, settings.config, settings.environment)
     rates = connection.rates("rates") if connection is not None else ()
     return replace(setup, source_calls_per_s=min((rate.calls / rate.seconds for rate in rates), default=None))

@@ -26,7 +26,7 @@ from noarkit.catalogue.text.texts import texts_path
 from noarkit.errors import DiskFull, NoarkitError, Paused
 from noarkit.events import Listener, ignore_event
 from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
-from noarkit.services.settings import user_state
+from noarkit.safe.owners import user_state
 from noarkit.settings import Place, Settings, resolve_settings
 
 LOCAL_STATE = "local-state"

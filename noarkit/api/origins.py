@@ -24,8 +24,9 @@ from noarkit.records import Settling, Source, SourceIdentity, keyed
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.paths import without_climbs
 from noarkit.safe.unpack import LIMITS
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.wings import require_wing
 
 
 def open_source(place: Place, *, settings: Settings | None = None) -> Source:
@@ -56,6 +57,7 @@ def source_at(
         return source
     address = os.fspath(source)
     if kind is None and is_connection_name(address):
+        require_wing("services")
         from noarkit.services.source import find_connection, run_watermarks
 
         settings = settings or resolve_settings()
@@ -131,6 +133,7 @@ def _reopen_inner(
     if identity.kind == DOCUMENT_LIST:
         return DocumentList(Path(identity.where))
     if is_connection_name(identity.where):
+        require_wing("services")
         from noarkit.services.source import reopen_connection
 
         service = reopen_connection(identity, settings.config, settings.environment, folder.path)

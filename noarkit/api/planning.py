@@ -42,7 +42,7 @@ from noarkit.reports.lists import write_lists
 from noarkit.reports.page import MOST_PLACES
 from noarkit.reports.plan_page import Context
 from noarkit.safe.event_log import log_run
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 

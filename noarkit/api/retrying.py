@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from noarkit.api.ingesting import ingest_with
 from noarkit.api.origins import reopen_source, source_of
@@ -18,9 +18,11 @@ from noarkit.loading.stopping import StopRequest
 from noarkit.option_fields import takes_options
 from noarkit.records import Source, released
 from noarkit.safe.clocks import iso_seconds
-from noarkit.services.registry import is_connection_name
-from noarkit.services.source.accepted_losses import AcceptedLoss
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
+
+if TYPE_CHECKING:
+    from noarkit.services.source.accepted_losses import AcceptedLoss
 
 
 @takes_options(IngestOptions, without=LOAD_ONLY)

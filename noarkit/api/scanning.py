@@ -10,7 +10,7 @@ from noarkit.events import Listener, ignore_event
 from noarkit.loading.options import SourceKeywords, SourceOptions
 from noarkit.option_fields import takes_options
 from noarkit.records import Source, released
-from noarkit.services.registry import is_connection_name
+from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings
 from noarkit.sources.scan import ScanResult
 from noarkit.sources.scan import scan as scan_source

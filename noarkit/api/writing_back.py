@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noarkit.api.origins import reopen_source, source_of
 from noarkit.errors import UsageFault
@@ -11,11 +12,12 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import archive_ids
 from noarkit.records import innermost, released
 from noarkit.safe.event_log import log_run
-from noarkit.services.registry import find_kind, is_service
-from noarkit.services.source import ConnectorSource
-from noarkit.services.source.writeback import CASE_FILES, WriteBackResult
-from noarkit.services.source.writeback import write_back as write_ids
+from noarkit.service_names import is_service
 from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.wings import require_wing
+
+if TYPE_CHECKING:
+    from noarkit.services.source.writeback import WriteBackResult
 
 
 def write_back(
@@ -31,6 +33,11 @@ def write_back(
 
     Raises `UsageFault` for a source that takes nothing from us, and faults of the service.
     """
+    require_wing("services")
+    from noarkit.services.source import ConnectorSource
+    from noarkit.services.source.writeback import CASE_FILES
+    from noarkit.services.source.writeback import write_back as write_ids
+
     final_settings = resolve_settings(None, settings)
     folder = RunFolder(Path(run))
     source = innermost(reopen_source(folder, final_settings))
@@ -43,7 +50,12 @@ def write_back(
 def check_takes_ids(folder: RunFolder) -> None:
     """Raises `UsageFault` for a run from a source that the archive's ids cannot be written back to."""
     kind = source_of(folder).kind
-    if not is_service(kind) or not find_kind(kind).takes_ids:
+    if not is_service(kind):
+        raise _takes_no_ids()
+    require_wing("services")
+    from noarkit.services.registry import find_kind
+
+    if not find_kind(kind).takes_ids:
         raise _takes_no_ids()
 
 

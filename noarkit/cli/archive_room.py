@@ -101,7 +101,7 @@ class ArchiveRoom:
         if self._tls_cert is not None:
             environment["NOARKIT_ARCHIVE_CA"] = str(self._tls_cert)
         from noarkit.config import Sources, load
-        from noarkit.services.registry import is_service
+        from noarkit.service_names import is_service
 
         sources = Sources(flags={"archive.url": self.base_url}, environment=environment, is_service=is_service)
         return open_catalogue(self.base_url, settings=Settings(load(sources), environment), listener=listener)

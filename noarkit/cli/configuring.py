@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noarkit.cli.options import Session
 from noarkit.config import FILE_NAME
@@ -19,9 +20,11 @@ from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, parse_toml, read_toml
 from noarkit.secrets import secret_source
-from noarkit.services.connections import open_service, read_connection
-from noarkit.services.overrides import SECRET_KEYS, Override, apply_overrides, origins
-from noarkit.services.settings import Connection
+from noarkit.wings import require_wing
+
+if TYPE_CHECKING:
+    from noarkit.services.overrides import Override
+    from noarkit.services.settings import Connection
 
 EVENTS: EventFields = {"configured": {"connection": "text", "path": "text"}}
 _MODE = 0o600
@@ -31,6 +34,10 @@ _HEADER = re.compile(r"\s*\[")
 def configure(session: Session, name: str, overrides: Sequence[Override]) -> None:
     """Shows a connection, or writes what is given. Raises `ConfigFault` for a key nobody reads, and where the file can
     only be changed by hand."""
+    require_wing("services")
+    from noarkit.services.connections import read_connection
+    from noarkit.services.overrides import apply_overrides, origins
+
     config = session.config()
     current = read_connection(name, config, session.environment, must_be=not overrides)
     if current is None:
@@ -51,6 +58,8 @@ def configure(session: Session, name: str, overrides: Sequence[Override]) -> Non
 
 
 def _show(session: Session, connection: Connection, origins_of: Mapping[str, str]) -> None:
+    from noarkit.services.overrides import SECRET_KEYS
+
     width = max((len(key) for key in origins_of), default=0)
     for key, origin in sorted(origins_of.items()):
         if key in SECRET_KEYS:
@@ -76,6 +85,8 @@ def _describe_secret(entry: object) -> str:
 
 def _find_problem(connection: Connection) -> NoarkitError | None:
     """Names the setting that is still missing; None if the connection can be tried."""
+    from noarkit.services.connections import open_service
+
     try:
         with closing(open_service(connection)):
             return None

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,17 +26,14 @@ from noarkit.cli.progress import wait_words
 from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.events import EventFields
 from noarkit.loading.next_step import propose_run
-from noarkit.services.access.authorization import grant_store_of
-from noarkit.services.access.consent import code_of, wait_for_code
-from noarkit.services.access.grant_store import GrantStore
-from noarkit.services.commands import OWN_VERBS
-from noarkit.services.connections import open_login, open_service, read_connection, run_service_command
-from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
-from noarkit.services.overrides import apply_overrides, read_overrides
-from noarkit.services.registry import service_names, verbs_of, verbs_with_formats
-from noarkit.services.settings import Connection
-from noarkit.services.waiting import Wait, wait_event
+from noarkit.service_names import service_names
+from noarkit.wings import has_wing
 from noarkit.words.texts import Texts, plain
+
+if TYPE_CHECKING:
+    from noarkit.services.access.grant_store import GrantStore
+    from noarkit.services.settings import Connection
+    from noarkit.services.waiting import Wait
 
 EVENTS: EventFields = {
     "connected": {"connection": "text", "tenant": "text", "account": "text"},
@@ -50,7 +48,7 @@ _WIDTH = 76
 _DO_ARGUMENTS = '--arguments \'{"name": "value"}\''
 
 
-@command("connect", exits=(2, 4, 5, 6, 11))
+@command("connect", exits=(2, 4, 5, 6, 11), wing="services")
 @click.argument("name", metavar="SERVICE:NAME")
 @click.argument("words", metavar="[VERB]...", nargs=-1)
 @option("--paste", is_flag=True)
@@ -78,6 +76,10 @@ def connect_command(
     output: Path | None,
 ) -> None:
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
+    from noarkit.services.commands import OWN_VERBS
+    from noarkit.services.connections import read_connection
+    from noarkit.services.overrides import apply_overrides, read_overrides
+
     verb = words[0] if words else "try"
     is_own_command = verb not in OWN_VERBS or len(words) > 1
     if marks and (verb != "forget" or mcp):
@@ -115,12 +117,16 @@ def connect_command(
 
 
 def _tell_wait(session: Session, wait: Wait) -> None:
+    from noarkit.services.waiting import wait_event
+
     event = wait_event(wait)
     session.console.on_event(event)
     session.console.notify(f"progress.service-{wait.why}", **wait_words(event.data))
 
 
 def _introduce(session: Session, connection: Connection) -> None:
+    from noarkit.services.connections import open_service
+
     with closing(open_service(connection)) as service:
         who = service.introduce()
         line = session.texts.say("connect.known", where=connection.full_name, account=who.account, tenant=who.tenant)
@@ -139,6 +145,8 @@ def _introduce(session: Session, connection: Connection) -> None:
 
 
 def _run_tools(session: Session, connection: Connection, tool: str, arguments: str) -> None:
+    from noarkit.services.mcp.connection_tools import open_tools
+
     with open_tools(connection) as tools:
         if tool:
             result = tools.call(tool, _parse_object(arguments))
@@ -167,6 +175,8 @@ def _run_command(
     session: Session, connection: Connection, words: tuple[str, ...], arguments: Mapping[str, object]
 ) -> None:
     """In the service's own words: `gates list`."""
+    from noarkit.services.connections import run_service_command
+
     command_name = " ".join(words[:2])
     for result in run_service_command(connection, words, arguments):
         session.console.result(
@@ -178,9 +188,11 @@ def _verbs_help(texts: Texts, line: Sequence[str]) -> Iterator[tuple[str, list[s
     """The verbs of the service that the line names; where to find them, where it names none."""
     names = service_names()
     service = next((word.partition(":")[0] for word in line if word.partition(":")[0] in names), None)
-    if service is None:
+    if service is None or not has_wing("services"):
         yield texts.say("connect.verbs"), [f"noarkit connect {name} --help" for name in names]
         return
+    from noarkit.services.registry import verbs_of
+
     resources: dict[str, list[str]] = {}
     for resource, verb in verbs_of(service):
         resources.setdefault(resource, []).append(verb.usage)
@@ -199,6 +211,8 @@ connect_command.more_help = _verbs_help
 
 def _output_options(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:
     """In which form results are shown, and where. Raises `UsageFault` for anything else that is asked for."""
+    from noarkit.services.registry import verbs_with_formats
+
     options: dict[str, object] = {"report_format": report_format} if report_format else {}
     options |= {"output": str(output)} if output else {}
     verbs = list(verbs_with_formats()) if options else []
@@ -225,6 +239,10 @@ def _format_json(value: object) -> str:
 
 
 def _run_login(session: Session, connection: Connection, paste: bool, wait_s: float, *, mcp: bool) -> None:
+    from noarkit.services.access.consent import code_of, wait_for_code
+    from noarkit.services.connections import open_login
+    from noarkit.services.mcp.connection_tools import open_tools_login
+
     login = (open_tools_login(connection) if mcp else None) or open_login(connection)
     with closing(login):
         consent = login.begin()
@@ -269,6 +287,9 @@ def _status(session: Session, connection: Connection, *, mcp: bool) -> None:
 
 
 def _grant_store(connection: Connection, mcp: bool) -> GrantStore:
+    from noarkit.services.access.authorization import grant_store_of
+    from noarkit.services.mcp.connection_tools import tools_grant_store
+
     return tools_grant_store(connection) if mcp else grant_store_of(connection)
 
 

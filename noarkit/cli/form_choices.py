@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 
 from noarkit.forms.registry import known_forms
-from noarkit.services.registry import verbs_with_formats
+from noarkit.wings import has_wing
 
 
 class RegistryChoice(click.Choice[str]):
@@ -23,9 +23,15 @@ class RegistryChoice(click.Choice[str]):
         return self._names()
 
 
+def _report_formats() -> tuple[str, ...]:
+    if not has_wing("services"):
+        return ()
+    from noarkit.services.registry import verbs_with_formats
+
+    return tuple(dict.fromkeys(name for _, _, verb in verbs_with_formats() for name in verb.formats))
+
+
 SOURCE_KINDS = RegistryChoice(lambda: known_forms().source_kinds)
 PRODUCTS = RegistryChoice(lambda: known_forms().product_names())
 EXTRACT_PRODUCTS = RegistryChoice(lambda: known_forms().product_names("extract", "package"))
-REPORT_FORMATS = RegistryChoice(
-    lambda: tuple(dict.fromkeys(format_ for _, _, verb in verbs_with_formats() for format_ in verb.formats))
-)
+REPORT_FORMATS = RegistryChoice(_report_formats)

@@ -14,20 +14,18 @@ from noarkit.cli.options import Session, command, option
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event, EventFields
 from noarkit.safe.tls import server_context
-from noarkit.services.connections import read_connection, renew_webhooks
-from noarkit.services.inbox.store import inbox_place
-from noarkit.services.registry import service_names
-from noarkit.services.settings import Connection
+from noarkit.service_names import service_names
 
 if TYPE_CHECKING:
     from noarkit.services.inbox.receiver import InboxEndpoint
+    from noarkit.services.settings import Connection
 
 EVENTS: EventFields = {"door": {"connection": "text", "path": "text"}}
 _RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@command("listen", exits=(2,))
+@command("listen", exits=(2,), wing="services")
 @click.argument("names", metavar="[SERVICE:NAME]...", nargs=-1)
 @option("--host", default="127.0.0.1", metavar="ADDRESS")
 @option("--port", type=click.IntRange(0, 65535), default=8084, metavar="N")
@@ -43,7 +41,7 @@ def listen_command(
     from noarkit.safe.serving import StoppableServer
     from noarkit.services.inbox.endpoints import inbox_endpoints
     from noarkit.services.inbox.receiver import receiver
-    from noarkit.services.inbox.store import Inbox
+    from noarkit.services.inbox.store import Inbox, inbox_place
 
     connections = _select_connections(session, names)
     secured = server_context(tls_cert, tls_key or tls_cert) if tls_cert else None
@@ -97,6 +95,7 @@ def _renew_webhooks(
 ) -> None:
     """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
     the secret before, which stays good."""
+    from noarkit.services.connections import renew_webhooks
     from noarkit.services.inbox.endpoints import inbox_endpoints
 
     while True:
@@ -113,6 +112,7 @@ def _renew_webhooks(
 
 def _select_connections(session: Session, names: tuple[str, ...]) -> list[Connection]:
     """The connections that are named; without any, all whose messages can be proven."""
+    from noarkit.services.connections import read_connection
     from noarkit.services.inbox.endpoints import has_endpoints
 
     config = session.config()

@@ -21,7 +21,7 @@ from noarkit.cli.operating import HOOK_MOMENTS, CommandStart, begin_operations, 
 from noarkit.cli.terminal import COLORS
 from noarkit.config import Config, Sources, load
 from noarkit.errors import NoarkitError
-from noarkit.services.registry import is_service
+from noarkit.service_names import is_service
 from noarkit.wings import require_wing
 from noarkit.words.texts import LANGUAGES, Texts, texts
 

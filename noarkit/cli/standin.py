@@ -14,7 +14,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.errors import UsageFault
 from noarkit.events import EventFields
 from noarkit.loading.next_step import propose_run
-from noarkit.services.registry import GROUP, find_kind, service_names
+from noarkit.service_names import GROUP, service_names
 
 if TYPE_CHECKING:
     from noarkit.services.standins.histories.script import History
@@ -77,6 +77,8 @@ def standin_command(
 
 def find_standin(service: str) -> StandinBuilder:
     """The function that builds the stand-in of a service. Raises `UsageFault` for a service that has none."""
+    from noarkit.services.registry import find_kind
+
     reference = find_kind(service).standin
     if not reference:
         raise UsageFault(what="no-standin", where=service)
@@ -85,6 +87,7 @@ def find_standin(service: str) -> StandinBuilder:
 
 def _history(service: str, text: str) -> History:
     """The history in a file, or the one of a seed. Raises `ConfigFault`, `UsageFault` for a service that plays none."""
+    from noarkit.services.registry import find_kind
     from noarkit.services.standins.histories.chance import Chances, draw_history
     from noarkit.services.standins.histories.script import read_history
 

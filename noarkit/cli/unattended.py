@@ -27,8 +27,8 @@ from noarkit.loading.engines.limits import parse_until
 from noarkit.loading.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
 from noarkit.safe.owners import is_open_to_others
-from noarkit.services.registry import is_connection_name
-from noarkit.services.source import find_connection
+from noarkit.service_names import is_connection_name
+from noarkit.wings import require_wing
 
 State = Literal["ok", "note", "fault", "skipped"]
 
@@ -96,6 +96,9 @@ def _check_source(session: Session, config: Config, run: RunFolder) -> Iterator[
     identity = origins.source_of(run)
     try:
         if is_connection_name(identity.where):
+            require_wing("services")
+            from noarkit.services.source import find_connection
+
             match = find_connection(identity.where, config, session.environment, datetime.now(UTC))
             if match is not None:
                 yield from _check_writable(match.to.state_folder())

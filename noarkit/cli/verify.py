@@ -20,8 +20,8 @@ from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Depth, VerifyResult
 from noarkit.loading.verification.outcome import ACCEPTED_BY_SENDER, DEPTHS
+from noarkit.records import changes_since
 from noarkit.reports.lists import NOT_IN_ARCHIVE
-from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
 EVENTS: EventFields = {

@@ -14,14 +14,13 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.load_proof import proof_of
 from noarkit.loading.verification import Finding, VerifyResult
 from noarkit.model.disclosure import MASK, mask_key
-from noarkit.records import SourceIdentity
+from noarkit.records import SourceIdentity, changes_since
 from noarkit.reports.deliveries import deliveries_in, delivery_facts
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.reports.plan_page import lost_facts
 from noarkit.reports.run_page import LISTS
 from noarkit.safe.digest import sha256_of
-from noarkit.services.source import changes_since
 from noarkit.settings import Imprint
 from noarkit.version import __version__
 from noarkit.words.texts import Texts, texts

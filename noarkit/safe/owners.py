@@ -6,6 +6,7 @@ import getpass
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,6 +53,13 @@ def account_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
         return own_name()
+
+
+def user_state(environment: Mapping[str, str]) -> Path:
+    """Returns the state folder of this user: that of the service manager, or else the usual one."""
+    state_home = environment.get("STATE_DIRECTORY", "").split(os.pathsep)[0] or environment.get("XDG_STATE_HOME")
+    home = Path(environment.get("HOME") or Path.home())
+    return (Path(state_home) if state_home else home / ".local" / "state") / "noarkit"
 
 
 def is_root() -> bool:

@@ -1,6 +1,6 @@
 """Connectors: one package for each kind of service, over a shared base.
 
-    registry    which services there are: a line for each of our own, and those that other packages register
+    registry    finds the kind of a service by its name (noarkit/service_names.py has the names)
     kind        a kind of service as a value: what the rest of the house needs to know of it
     connections  connections by their names, and what a person asks of one
     commands    commands as a table of resources and verbs

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from noarkit.config import PREFIX, Config
 from noarkit.errors import ConfigFault, UsageFault
+from noarkit.service_names import is_connection_name
 from noarkit.services.port import Service
-from noarkit.services.registry import find_kind, is_connection_name
+from noarkit.services.registry import find_kind
 from noarkit.services.settings import Connection
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ variable, never in the config. Hosts, prefixes and limits are settings with the 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from noarkit.config import LOOPBACK as NO_PROXY
 from noarkit.config import PREFIX
 from noarkit.errors import ConfigFault, SecretOnTheLine
+from noarkit.safe.owners import user_state
 from noarkit.safe.tls import Trust, client_context
 from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret, SecretSource, secret_source
@@ -200,13 +200,6 @@ def _proxy(connection: Connection, scrubber: Scrubber) -> Proxy | None:
     if secret is not None:
         scrubber.learn(secret.reveal())
     return Proxy(url, connection.text("proxy_user"), secret, connection.texts("no_proxy", NO_PROXY))
-
-
-def user_state(environment: Mapping[str, str]) -> Path:
-    """Returns the state folder of this user: that of the service manager, or else the usual one."""
-    state_home = environment.get("STATE_DIRECTORY", "").split(os.pathsep)[0] or environment.get("XDG_STATE_HOME")
-    home = Path(environment.get("HOME") or Path.home())
-    return (Path(state_home) if state_home else home / ".local" / "state") / "noarkit"
 
 
 def _rate(text: str, location: str) -> Rate:

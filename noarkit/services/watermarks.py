@@ -18,8 +18,6 @@ from noarkit.errors import ConfigFault
 from noarkit.safe.atomic import write_text
 
 VERSION = 1
-PROPOSED = "marks.json"
-"""The file in a run's folder that holds the watermarks which the run will have earned."""
 
 
 @dataclass(frozen=True, slots=True)

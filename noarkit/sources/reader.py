@@ -34,7 +34,7 @@ from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.recipes import observe, propose, render
 from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
-from noarkit.services.registry import BUILT_IN
+from noarkit.service_names import BUILT_IN
 from noarkit.sources.item_stream import sample_records, with_progress
 
 GROUP = "noarkit.sources"

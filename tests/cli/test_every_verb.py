@@ -12,7 +12,8 @@ import pytest
 
 from noarkit.cli.console import to_json
 from noarkit.cli.main import main
-from noarkit.services.registry import service_names, verbs_of
+from noarkit.service_names import service_names
+from noarkit.services.registry import verbs_of
 from noarkit.services.standins.server import StandinSpec
 from noarkit.words.texts import LANGUAGES
 from tests.services.standing import Standing, standing

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
+from noarkit.service_names import BUILT_IN
 from noarkit.services.connections import open_service
 from noarkit.services.port import Item, Window
-from noarkit.services.registry import BUILT_IN
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, standing
 

@@ -10,8 +10,9 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import UsageFault
+from noarkit.service_names import BUILT_IN
 from noarkit.services.commands import Closable, CommandTable, Verb
-from noarkit.services.registry import BUILT_IN, find_kind
+from noarkit.services.registry import find_kind
 from noarkit.services.standins.server import StandinSpec
 from tests.services.appsec.there import newest
 from tests.services.standing import Standing, standing

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from noarkit.config import Sources, load
 from noarkit.errors import ConfigFault, SecretFault, SecretOnTheLine, ServiceStrange
 from noarkit.safe.spill import KeySet
+from noarkit.service_names import is_connection_name
 from noarkit.services.canonical import canonical, fingerprint, parse, redact, without_secrets
 from noarkit.services.connections import read_connection
 from noarkit.services.pace import Rate
 from noarkit.services.paging import Page, pages, rows
-from noarkit.services.registry import is_connection_name
 from noarkit.services.scrub import Scrubber
 from noarkit.services.settings import Connection, open_wire
 from noarkit.services.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks

@@ -14,8 +14,9 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.manual.chapters import CHAPTERS, chapter_source
+from noarkit.service_names import BUILT_IN
 from noarkit.services.connections import open_service
-from noarkit.services.registry import BUILT_IN, find_kind
+from noarkit.services.registry import find_kind
 from noarkit.services.standins.server import StandinSpec
 from noarkit.words.texts import texts
 from tests.services.standing import Standing, standing

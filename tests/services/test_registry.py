@@ -19,7 +19,8 @@ from noarkit.cli.standin import find_standin
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.manual.chapters import CHAPTERS
 from noarkit.recipes import read_recipe
-from noarkit.services.registry import BUILT_IN, find_kind, is_service, service_names
+from noarkit.service_names import BUILT_IN, is_service, service_names
+from noarkit.services.registry import find_kind
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
 from tests.forked import run_forked
@@ -256,7 +257,7 @@ def test_names_of_services_stand_in_the_registry_alone() -> None:
     for path in modules_with(*BUILT_IN):
         place = path.relative_to(PACKAGE)
         in_its_room = place.parts[0] == "services" and place.parts[1] in BUILT_IN
-        if in_its_room or str(place) in (*CONTRACTS, "services/registry.py"):
+        if in_its_room or str(place) in (*CONTRACTS, "service_names.py"):
             continue
         for node in nodes_of(path):
             if isinstance(node, ast.Constant) and node.value in BUILT_IN:
@@ -278,7 +279,7 @@ def test_a_stand_in_starts_without_its_client() -> None:
 
 def test_names_of_services_are_read_without_importing_one(toy: Installation) -> None:
     program = (
-        "import sys\nfrom noarkit.services.registry import is_service, service_names\n"
+        "import sys\nfrom noarkit.service_names import is_service, service_names\n"
         "print(service_names(), is_service('toy'), is_service('cases'))\n"
         "print([name for name in sys.modules if 'toyservice' in name or name.startswith('noarkit.services.crm')])"
     )

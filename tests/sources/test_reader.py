@@ -30,7 +30,7 @@ from noarkit.recipes import check, read_recipe
 from noarkit.recipes.read import SOURCE_KEYS
 from noarkit.records import SourceIdentity, SourceRecord, released
 from noarkit.safe.digest import Readable
-from noarkit.services.registry import service_names
+from noarkit.service_names import service_names
 from noarkit.sources.reader import OUR_NAMES, Record, from_reader
 
 Opened = bytes | AbstractContextManager[Readable]

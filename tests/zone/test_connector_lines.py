@@ -16,11 +16,11 @@ from noarkit.cli.main import main
 from noarkit.cli.standin import find_standin
 from noarkit.errors import ConfigFault, ProxyDenied, ServiceAway, TrustFault
 from noarkit.safe import tls
+from noarkit.service_names import BUILT_IN
 from noarkit.services.connections import open_service
 from noarkit.services.features.service import open_service as open_features
 from noarkit.services.mcp.connection_tools import open_tools
 from noarkit.services.pace import Clock
-from noarkit.services.registry import BUILT_IN
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec, write_config
 from tests.archive import certificates

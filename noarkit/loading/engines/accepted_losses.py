@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from noarkit.errors import ItemGone
 from noarkit.graph.store import GraphStore
+from noarkit.loading.engines.connections import connection_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import outcomes
 from noarkit.records import Source, innermost
-from noarkit.services.source import ConnectorSource
-from noarkit.services.source.accepted_losses import AcceptedLoss, add_accepted_losses
+
+if TYPE_CHECKING:
+    from noarkit.services.source import ConnectorSource
+    from noarkit.services.source.accepted_losses import AcceptedLoss
 
 
 def accept_losses(folder: RunFolder, source: Source, keys: Sequence[str], by: str, at: str) -> tuple[AcceptedLoss, ...]:
@@ -22,9 +26,11 @@ def accept_losses(folder: RunFolder, source: Source, keys: Sequence[str], by: st
 
     Nothing of a source that is no connection. Raises ServiceFaults.
     """
-    connector = innermost(source)
-    if not isinstance(connector, ConnectorSource):
+    connector = connection_of(innermost(source))
+    if connector is None:
         return ()
+    from noarkit.services.source.accepted_losses import AcceptedLoss, add_accepted_losses
+
     left_out = [
         outcome for outcome in outcomes(folder, "set_aside") if outcome.code == ItemGone.code and outcome.key in keys
     ]

@@ -11,20 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from noarkit.archive.port import Archive
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Skipped
 from noarkit.graph.store import GraphStore
+from noarkit.loading.engines.connections import connection_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lookup import owners_of_keys
 from noarkit.loading.verification import VerifyResult
 from noarkit.recipes import compile_recipe, read_recipe
 from noarkit.records import Source, innermost
 from noarkit.safe.scratch import scratch
-from noarkit.services.port import FetchFailure, Item, Omission
-from noarkit.services.source import ConnectorSource
+
+if TYPE_CHECKING:
+    from noarkit.services.port import Item
+    from noarkit.services.source import ConnectorSource
 
 LISTING = "listing"
 _BATCH_SIZE = 500
@@ -36,22 +40,24 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
 
     Raises `UsageFault` for a source that is no connection: it is walked whole as it is. Raises ServiceFaults.
     """
-    source = innermost(source)
-    if not isinstance(source, ConnectorSource):
+    connection = connection_of(innermost(source))
+    if connection is None:
         raise UsageFault(what="bad-value", where="--whole")
     with closing(GraphStore.open(folder.graph)) as graph:
         ledger = _ListingCheck(graph, archive, graph.meta("external_system") or "")
         count = 0
-        for batch in _batches(_comparable_items(source, result, emit)):
-            ledger.compare(batch, source, result)
+        for batch in _batches(_comparable_items(connection, result, emit)):
+            ledger.compare(batch, connection, result)
             if (count + len(batch)) // _TELL_EVERY > count // _TELL_EVERY:
                 emit(Event("asked", {"keys": count + len(batch)}))
             count += len(batch)
-        ledger.settle(source, result, emit)
+        ledger.settle(connection, result, emit)
 
 
 def _comparable_items(source: ConnectorSource, result: VerifyResult, emit: Listener) -> Iterator[Item]:
     """The items of the listing; all else of it is counted by why it is not to be compared."""
+    from noarkit.services.port import FetchFailure, Item, Omission
+
     for item in source.listing(emit):
         if isinstance(item, Item):
             yield item

@@ -10,24 +10,27 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.engines.assembly import ArchiveTarget, IngestResult
+from noarkit.loading.engines.connections import connection_of
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE
 from noarkit.loading.numbers import outcomes
 from noarkit.recipes.record_keys import document_identity, folder_source_key
-from noarkit.records import Source, innermost
+from noarkit.records import PROPOSED_MARKS, Source, innermost
 from noarkit.safe.spill import KeySet
-from noarkit.services.drift import Change
-from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key, place_key
-from noarkit.services.port import DELETED_THERE, DELETION_KEY_END
-from noarkit.services.registry import find_kind
-from noarkit.services.source import ConnectorSource, run_watermarks
+from noarkit.wings import require_wing
+
+if TYPE_CHECKING:
+    from noarkit.services.drift import Change
+    from noarkit.services.source import ConnectorSource
+    from noarkit.services.source.run_watermarks import LeftOut
 
 _A_BATCH = 10_000
 
@@ -44,16 +47,20 @@ class PlanningNotes:
 def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> Iterator[PlanningNotes]:
     """While the block plans a source, its run bears the marks that it will have earned; `changes` stand afterwards."""
     noticed = PlanningNotes()
-    if not isinstance(source, ConnectorSource):
+    connection = connection_of(source)
+    if connection is None:
         yield noticed
         return
-    source.check_tenant()
-    noticed.hints = run_watermarks.emit_hints(source, emit)
-    run_watermarks.propose_watermarks(source, folder.path)  # a plan never stands without the archive that it counts on
+    from noarkit.services.source import run_watermarks
+
+    connection.check_tenant()
+    noticed.hints = run_watermarks.emit_hints(connection, emit)
+    # a plan never stands without the archive that it counts on
+    run_watermarks.propose_watermarks(connection, folder.path)
     yield noticed
-    noticed.changes = run_watermarks.changed_fields(source, emit)
-    source.emit_healed(source.next_watermarks().healed, emit)
-    run_watermarks.propose_watermarks(source, folder.path)
+    noticed.changes = run_watermarks.changed_fields(connection, emit)
+    connection.emit_healed(connection.next_watermarks().healed, emit)
+    run_watermarks.propose_watermarks(connection, folder.path)
 
 
 def drop_foreign_marks(source: Source, identity: Callable[[], str | None], emit: Listener) -> Source:
@@ -62,29 +69,32 @@ def drop_foreign_marks(source: Source, identity: Callable[[], str | None], emit:
     `identity` tells which archive stands there: None if that cannot be asked, empty if none does. Marks that a
     receipt proved count all the same: their archive stands elsewhere.
     """
-    if not isinstance(source, ConnectorSource):
+    connection = connection_of(source)
+    if connection is None:
         return source
-    watermarks = source.span.watermarks
+    watermarks = connection.span.watermarks
     if watermarks is None or watermarks.is_delivered or not watermarks.archive:
         return source
     archive_identity = identity()
     if archive_identity is None or archive_identity == watermarks.archive:
         return source
     emit(Event("remark", {"stream": "", "why": "other-archive"}))
-    return replace(source, span=replace(source.span, watermarks=None, known_file=None))
+    return replace(connection, span=replace(connection.span, watermarks=None, known_file=None))
 
 
 def name_successor(source: Source | None, archive: str, now_s: float) -> None:
     """Says of a connection what its next plan into that archive would read."""
-    connector = None if source is None else innermost(source)
-    if isinstance(connector, ConnectorSource):
+    connector = None if source is None else connection_of(innermost(source))
+    if connector is not None:
+        from noarkit.services.source import run_watermarks
+
         run_watermarks.name_successor(connector, archive, datetime.fromtimestamp(now_s, UTC))
 
 
 def check_archive(folder: RunFolder, source: Source, target: ArchiveTarget, emit: Listener) -> None:
     """Raises `OtherArchive` for a run that was planned from the marks, or as a follow-up to a run, of an archive that
     this is not."""
-    by_marks = run_watermarks.expected_archive(folder.path)
+    by_marks = _archive_of_marks(folder)
     expected_archive = by_marks or str(folder.plan().get(SINCE_ARCHIVE) or "")
     if expected_archive:
         with closing(connect_archive(target.settings, emit=emit)) as connection:
@@ -98,11 +108,23 @@ def check_archive(folder: RunFolder, source: Source, target: ArchiveTarget, emit
             )
 
 
+def _archive_of_marks(folder: RunFolder) -> str:
+    """The archive that a run counts on by the marks it bears; nothing where it bears none."""
+    if not (folder.path / PROPOSED_MARKS).is_file():
+        return ""
+    require_wing("services")
+    from noarkit.services.source import run_watermarks
+
+    return run_watermarks.expected_archive(folder.path)
+
+
 def _marks_in_the_way(source: Source, archive: str) -> dict[str, object]:
     """The connection whose marks a plan was read from, and the file they are kept in."""
-    connector = innermost(source)
-    if not isinstance(connector, ConnectorSource):
+    connector = connection_of(innermost(source))
+    if connector is None:
         return {}
+    from noarkit.services.source import run_watermarks
+
     to = connector.to
     return {"connection": to.full_name, "marks": str(run_watermarks.watermarks_file(to, archive))}
 
@@ -110,17 +132,19 @@ def _marks_in_the_way(source: Source, archive: str) -> dict[str, object]:
 def keep_watermarks(source: Source, result: IngestResult, now_s: float, emit: Listener) -> None:
     """Marks move on, and what was left out is asked for again; a stream that cannot be asked so keeps its own mark.
     What the runs before had missed is told."""
-    source = innermost(source)
-    if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
+    connection = connection_of(innermost(source))
+    if connection is None or result.state != "done" or result.dry_run:
         return
+    from noarkit.services.source.run_watermarks import commit_watermarks, healed_streams
+
     with closing(result.folder.open_journal()) as journal:
         identity = journal.meta("archive") or result.archive
     held_keys = (outcome.key for outcome in outcomes(result.folder, "archived", "already_there"))
-    _keep_known_keys(source, result.folder, result.archive, identity, held_keys, now_s)
-    source.emit_healed(run_watermarks.healed_streams(result.folder.path), emit)
-    left_out = _left_out(source, _streams_by_key(result.folder))
+    _keep_known_keys(connection, result.folder, result.archive, identity, held_keys, now_s)
+    connection.emit_healed(healed_streams(result.folder.path), emit)
+    left_out = _left_out(connection, _streams_by_key(result.folder))
     if left_out is not None:
-        run_watermarks.commit_watermarks(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
+        commit_watermarks(connection, result.folder.path, result.archive, identity, left_out, now_s=now_s)
 
 
 def keep_delivered_watermarks(
@@ -133,17 +157,19 @@ def keep_delivered_watermarks(
 ) -> None:
     """The same for what arrived elsewhere, in an archive that this side calls `archive`; `told_items` yields what its
     receipt tells of each record."""
-    source = innermost(source)
-    if not isinstance(source, ConnectorSource):
+    connection = connection_of(innermost(source))
+    if connection is None:
         return
+    from noarkit.services.source.run_watermarks import commit_watermarks
+
     held_keys = (str(item["key"]) for item in told_items() if item.get("state") in ("archived", "already_there"))
-    _keep_known_keys(source, folder, archive, identity, held_keys, now_s)
+    _keep_known_keys(connection, folder, archive, identity, held_keys, now_s)
     with KeySet() as plan_keys:  # these tell their stream
         by_plan = [pair for pair in _streams_by_key(folder) if plan_keys.add(pair[0])]
         told_keys = (str(item["key"]) for item in told_items() if item.get("state") in ("set_aside", "refused"))
-        left_out = _left_out(source, (*by_plan, *((key, "") for key in told_keys if not plan_keys.has(key))))
+        left_out = _left_out(connection, (*by_plan, *((key, "") for key in told_keys if not plan_keys.has(key))))
     if left_out is not None:
-        run_watermarks.commit_watermarks(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
+        commit_watermarks(connection, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
 
 
 def _keep_known_keys(
@@ -151,6 +177,10 @@ def _keep_known_keys(
 ) -> None:
     """The keys that this run archived or found there are known from now on, with their documents, the places of those
     that do not tell theirs, and so is what the service deleted."""
+    from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key, place_key
+    from noarkit.services.port import DELETED_THERE, DELETION_KEY_END
+    from noarkit.services.source import run_watermarks
+
     deletions = (outcome for outcome in outcomes(folder, "skipped") if outcome.data.get("reason") == DELETED_THERE)
     gone_keys = (outcome.key.removesuffix(DELETION_KEY_END) for outcome in deletions)
     place = run_watermarks.known_file(source.to, archive)
@@ -177,6 +207,8 @@ def _planned_documents(folder: RunFolder) -> Iterator[tuple[str, str]]:
 
 def _planned_places(source: ConnectorSource, folder: RunFolder) -> Iterator[tuple[str, str]]:
     """The key of each record of a plan that does not tell its case, with the source key of the folder it lies in."""
+    from noarkit.services.registry import find_kind
+
     names_no_case = find_kind(source.to.service).names_no_case
     if names_no_case is None:
         return
@@ -196,8 +228,11 @@ def _streams_by_key(folder: RunFolder) -> Iterator[tuple[str, str]]:
     )
 
 
-def _left_out(source: ConnectorSource, keys: Iterable[tuple[str, str]]) -> run_watermarks.LeftOut | None:
+def _left_out(source: ConnectorSource, keys: Iterable[tuple[str, str]]) -> LeftOut | None:
     """What was left out, of keys with their streams; None where the stream of something is not known."""
+    from noarkit.services.registry import find_kind
+    from noarkit.services.source.run_watermarks import MOST_AGAIN, LeftOut
+
     again_id = find_kind(source.to.service).again_id
     again: dict[str, list[str]] = {}
     whole_streams: set[str] = set()
@@ -205,8 +240,8 @@ def _left_out(source: ConnectorSource, keys: Iterable[tuple[str, str]]) -> run_w
         stream, name = again_id(key) or (known_stream, "")
         if not stream:
             return None
-        if name and len(again.get(stream, ())) < run_watermarks.MOST_AGAIN:
+        if name and len(again.get(stream, ())) < MOST_AGAIN:
             again.setdefault(stream, []).append(name)
         else:
             whole_streams.add(stream)
-    return run_watermarks.LeftOut(again, frozenset(whole_streams))
+    return LeftOut(again, frozenset(whole_streams))

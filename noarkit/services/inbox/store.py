@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.errors import JournalFault
-from noarkit.services.settings import user_state
+from noarkit.safe.owners import user_state
 from noarkit.services.watermarks import Hints
 
 RETENTION_S = 7 * 86_400.0

@@ -8,6 +8,6 @@ run_watermarks  the marks of a connection across runs, for each archive
 writeback       ids of the archive, written into the records that case files were made of
 """
 
-from noarkit.services.source.source import ConnectorSource, changes_since, find_connection, reopen_connection
+from noarkit.services.source.source import ConnectorSource, find_connection, reopen_connection
 
-__all__ = ["ConnectorSource", "changes_since", "find_connection", "reopen_connection"]
+__all__ = ["ConnectorSource", "find_connection", "reopen_connection"]

@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.events import Event, EventFields, Listener
+from noarkit.records import PROPOSED_MARKS
 from noarkit.services.drift import Change, drift
 from noarkit.services.inbox import store
 from noarkit.services.settings import Connection
 from noarkit.services.source.source import ConnectorSource, Span
-from noarkit.services.watermarks import PROPOSED, Hints, Watermarks, read_watermarks, write_watermarks
+from noarkit.services.watermarks import Hints, Watermarks, read_watermarks, write_watermarks
 
 EVENTS: EventFields = {
     "hints": {"connection": "text", "count": "count", "events": "counts"},
@@ -76,7 +77,7 @@ def propose_watermarks(source: ConnectorSource, folder: Path) -> None:
     before = source.span.watermarks or Watermarks("")
     earned = source.next_watermarks()
     write_watermarks(
-        folder / PROPOSED, replace(earned, archive=before.archive, shapes={**before.shapes, **earned.shapes})
+        folder / PROPOSED_MARKS, replace(earned, archive=before.archive, shapes={**before.shapes, **earned.shapes})
     )
 
 
@@ -91,13 +92,13 @@ def changed_fields(source: ConnectorSource, emit: Listener) -> tuple[Change, ...
 
 def expected_archive(folder: Path) -> str:
     """The identity of the archive that a run counts on; empty if it counts on none."""
-    proposed = read_watermarks(folder / PROPOSED)
+    proposed = read_watermarks(folder / PROPOSED_MARKS)
     return proposed.archive if proposed is not None else ""
 
 
 def healed_streams(folder: Path) -> Mapping[str, int]:
     """By stream how much a run took that the runs before it had missed."""
-    proposed = read_watermarks(folder / PROPOSED)
+    proposed = read_watermarks(folder / PROPOSED_MARKS)
     return proposed.healed if proposed is not None else {}
 
 
@@ -133,7 +134,7 @@ def commit_watermarks(
     """A run is archived: its marks count from now on, with what is to be asked for again. Streams that must be read
     whole again keep their old marks; marks that are further on already stay. The hints it was planned with are taken,
     unless a stream is to be read again: they may have told of it."""
-    proposed = read_watermarks(folder / PROPOSED)
+    proposed = read_watermarks(folder / PROPOSED_MARKS)
     if proposed is None:
         return
     place = _place(source.to, archive)

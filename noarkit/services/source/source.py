@@ -28,7 +28,7 @@ from noarkit.errors import (
 )
 from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.graph.entity import Content, SetAside, Skipped
-from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import PROPOSED_MARKS, ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.services.connections import open_service, read_connection
 from noarkit.services.known_keys import KnownKeys
@@ -45,14 +45,13 @@ from noarkit.services.port import (
     Stream,
     Window,
 )
-from noarkit.services.registry import find_kind, is_connection_name
+from noarkit.services.registry import find_kind
 from noarkit.services.settings import Connection
 from noarkit.services.source import document_store
 from noarkit.services.source.accepted_losses import ACCEPTED_AS_GONE, accepted_losses
 from noarkit.services.source.item_faults import content_fault, failure_code, reason_of
 from noarkit.services.waiting import wait_event
 from noarkit.services.watermarks import (
-    PROPOSED,
     Hints,
     Watermark,
     Watermarks,
@@ -150,7 +149,7 @@ class ConnectorSource:
         watermarks = self.span.watermarks
         if watermarks is not None and watermarks.tenant not in ("", self.service.tenant):
             raise self._other_tenant(watermarks.tenant, self.to.full_name, connection=self.to.full_name)
-        run_marks = None if self.folder is None else read_watermarks(self.folder / PROPOSED)
+        run_marks = None if self.folder is None else read_watermarks(self.folder / PROPOSED_MARKS)
         if run_marks is not None and run_marks.tenant not in ("", self.service.tenant):
             where = f"{self.to.full_name} ({self.folder})"
             raise self._other_tenant(run_marks.tenant, where)
@@ -415,14 +414,6 @@ def reopen_connection(
         to.state_folder() / str(settings["known"]) if settings.get("known") else None,
     )
     return ConnectorSource(to, span, folder)
-
-
-def changes_since(identity: SourceIdentity) -> str | None:
-    """From when on a run asked a service for changes: empty if it read all of it, None for no connection."""
-    if not is_connection_name(identity.where):
-        return None
-    since = _table(identity.settings.get("since"))
-    return min(map(str, since.values()), default="")
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ import noarkit
 from noarkit.api.origins import source_at
 from noarkit.errors import JournalFault
 from noarkit.events import Event
+from noarkit.records import PROPOSED_MARKS
 from noarkit.services.drift import Change, drift
 from noarkit.services.inbox.store import Inbox, inbox_place
 from noarkit.services.source import ConnectorSource, run_watermarks
 from noarkit.services.source.source import Span
 from noarkit.services.standins.server import StandinSpec
-from noarkit.services.watermarks import PROPOSED, Watermark, Watermarks, read_watermarks, write_watermarks
+from noarkit.services.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
 from tests.services.standing import Standing
 from tests.services.standing import standing as answering
 
@@ -90,7 +91,7 @@ def test_a_run_that_is_loaded_after_a_later_one_sets_no_mark_back(tmp_path: Path
         assert isinstance(source, ConnectorSource)
         later, earlier = datetime(2026, 5, 2, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
         for until in (later, earlier):
-            write_watermarks(tmp_path / PROPOSED, Watermarks("t", "", {"Deals": Watermark(until)}))
+            write_watermarks(tmp_path / PROPOSED_MARKS, Watermarks("t", "", {"Deals": Watermark(until)}))
             run_watermarks.commit_watermarks(source, tmp_path, "here", "id", run_watermarks.LeftOut(), now_s=0)
         kept = run_watermarks.load_watermarks(source.to, "here")
         assert kept is not None and kept.streams["Deals"].until == later
