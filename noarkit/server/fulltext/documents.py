@@ -17,6 +17,8 @@ from noarkit.server.files import FileFacts
 from noarkit.server.fulltext.index import index
 from noarkit.server.service import Service
 
+TEXT_FORMAT = 2
+"""Counts when the text that is read of a document changes."""
 _BATCH = 1_000
 _BATCH_BESIDE_OTHERS = 200
 _AT_ONCE = 50
@@ -33,6 +35,14 @@ def tables() -> Iterator[str]:
     yield "CREATE TABLE IF NOT EXISTS fulltext_read (id INTEGER PRIMARY KEY, text TEXT NOT NULL)"
     yield "CREATE TABLE IF NOT EXISTS fulltext_read_position (one INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
     yield "INSERT OR IGNORE INTO fulltext_read_position VALUES (1, 0)"
+    # what was read as documents were understood before is read again, once
+    yield "CREATE TABLE IF NOT EXISTS fulltext_read_format (one INTEGER PRIMARY KEY, format INTEGER NOT NULL)"
+    yield "INSERT OR IGNORE INTO fulltext_read_format VALUES (1, 1)"
+    yield (
+        "UPDATE fulltext_read_position SET revision = 0"  # noqa: S608  # a constant of ours
+        f" WHERE (SELECT format FROM fulltext_read_format) <> {TEXT_FORMAT}"
+    )
+    yield f"UPDATE fulltext_read_format SET format = {TEXT_FORMAT}"  # noqa: S608  # a constant of ours
 
 
 def read_documents(service: Service) -> None:

@@ -212,6 +212,23 @@ def test_documents_are_left_alone_where_a_switch_says_so(archive_with: Callable[
     assert not came(lambda: found(wire, "filetext") > 0, 3)
 
 
+def test_what_was_read_before_a_document_was_understood_better_is_read_again_once(tmp_path: Path) -> None:
+    with serving(tmp_path / "archive") as live:
+        small_archive(live.wire, str(live.wire.upload("Blåbær".encode("cp865"), "a.txt").json()["id"]))
+        assert came(lambda: found(live.wire, "blåbær") == 1)
+    archive = tmp_path / "archive" / "archive.db"
+    with closing(sqlite3.connect(archive)) as db, db:
+        db.execute("UPDATE fulltext_read SET text = 'Bl†b‘r'")
+        assert db.execute("SELECT revision > 0 FROM fulltext_read_position").fetchone() == (1,)
+        db.execute("DROP TABLE fulltext_read_format")  # as in an archive of before
+    with serving(tmp_path / "archive"):
+        pass
+    with serving(tmp_path / "archive") as live:
+        assert came(lambda: found(live.wire, "blåbær") == 1)
+    with closing(sqlite3.connect(archive)) as db:
+        assert db.execute("SELECT text FROM fulltext_read").fetchall() == [("Blåbær",)]
+
+
 def test_what_was_committed_while_nobody_read_is_read_at_the_next_start(tmp_path: Path) -> None:
     with serving(tmp_path / "archive", {"index_documents": False}) as live:
         small_archive(live.wire, str(live.wire.upload(b"filetext", "a.txt").json()["id"]))
