@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 from noarkit.errors import ItemChanged, NoarkitError, SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped, light_value
+from noarkit.model.conversions import Conversion
 from noarkit.safe.digest import Digest, Writable
 from noarkit.safe.fixity import BY_PACKAGE, BY_PLAN, CheckedStream, Difference, Fixity, checked, sha256_stated
 from noarkit.safe.unpack import LIMITS, UnpackLimits
@@ -210,6 +211,31 @@ class Around(Protocol):
     @property
     def inner(self) -> Source:
         """The source that it stands around."""
+        ...
+
+
+COPIES_SETTING = "copies"
+"""The setting of a source that says where the copies of its documents lie."""
+DOCUMENT_LIST = "archive-documents"
+"""The kind of a source that lists documents of an archive, whose bytes are not asked for."""
+
+
+class CopiesInside(Protocol):
+    """The copies in a package."""
+
+    def copies_of(self, sha256: str) -> Iterator[tuple[Content, Conversion]]:
+        """The copies of a file with this checksum, with what made each."""
+        ...
+
+    def __bool__(self) -> bool: ...
+
+
+@runtime_checkable
+class HoldsCopies(Protocol):
+    """A source that may hold copies beside their originals."""
+
+    def copies_inside(self) -> CopiesInside:
+        """The copies, as the package itself tells of them."""
         ...
 
 

@@ -20,6 +20,20 @@ WINGS = {
 }
 """The package of each. The stand-ins of a service lie beside its client, in folders of their own."""
 
+FACES = {
+    "copies": (
+        "noarkit.api.adding",
+        "noarkit.api.deriving",
+        "noarkit.cli.derive",
+        "noarkit.cli.derive_archive",
+        "noarkit.cli.derive_compare",
+        "noarkit.cli.derived",
+        "noarkit.reports.copies_page",
+        "noarkit.reports.side_by_side",
+    )
+}
+"""Modules of other rooms that serve a wing alone: nothing else imports them, and they are of no use without it."""
+
 REMEDY = "pip install --force-reinstall noarkit"
 
 
@@ -41,5 +55,5 @@ def require_wing(name: str) -> None:
 def require_wing_of(module: str) -> None:
     """Raises `UsageFault` where a module belongs to a wing that is not installed."""
     for name, package in WINGS.items():
-        if f"{module}.".startswith(f"{package}."):
+        if f"{module}.".startswith(f"{package}.") or module in FACES.get(name, ()):
             require_wing(name)

@@ -20,7 +20,7 @@ from noarkit.catalogue.naming import find_item, unveiled
 from noarkit.catalogue.port import Change, Document
 from noarkit.errors import ItemChanged, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.reports.copies_words import role_mark
+from noarkit.model.format_names import role_mark
 from noarkit.results import HIDDEN, SPREAD, JsonObject, Result, json_field, json_value
 from noarkit.safe.atomic import open_atomic
 from noarkit.safe.fixity import refuse_differences

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.airgap.source.index import INDEX, is_received
-from noarkit.copies.archived import DOCUMENT_LIST, DocumentList
-from noarkit.copies.planning import COPIES, SourceWithCopies
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.finders import open_source as find_source
@@ -20,7 +18,7 @@ from noarkit.forms.finders import reopen
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.places import allow, own_kind, recognise
-from noarkit.records import Settling, Source, SourceIdentity, keyed
+from noarkit.records import COPIES_SETTING, DOCUMENT_LIST, Settling, Source, SourceIdentity, keyed
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.paths import without_climbs
 from noarkit.safe.unpack import LIMITS
@@ -110,12 +108,14 @@ def reopen_source(
         folder.plan()
         return SealedSource(folder.graph, folder.path / INDEX)
     identity = source_of(folder)
-    copies = identity.settings.get(COPIES)
-    inner_settings = {name: value for name, value in identity.settings.items() if name != COPIES}
+    copies = identity.settings.get(COPIES_SETTING)
+    inner_settings = {name: value for name, value in identity.settings.items() if name != COPIES_SETTING}
     inner = replace(identity, where=relocate(identity.where), settings=inner_settings)
     reopened = _reopen_inner(folder, inner, settings, source)
     if copies is not None:
+        require_wing("copies")
         from noarkit.copies.lookup import StoreLookup
+        from noarkit.copies.planning import SourceWithCopies
 
         reopened = SourceWithCopies(reopened, Path(relocate(str(copies))), StoreLookup)
     return prepare_source(reopened, folder.path)
@@ -131,6 +131,9 @@ def _reopen_inner(
             raise UsageFault(what="run-of-other-source", where=str(folder.path))
         return own_source
     if identity.kind == DOCUMENT_LIST:
+        require_wing("copies")
+        from noarkit.copies.archived import DocumentList
+
         return DocumentList(Path(identity.where))
     if is_connection_name(identity.where):
         require_wing("services")

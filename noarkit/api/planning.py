@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from noarkit.api.clustering import cluster_jobs, cluster_target
 from noarkit.api.destination import Destination, archive_identity, destination, open_target
@@ -15,11 +15,6 @@ from noarkit.api.keys import trusted_keys
 from noarkit.api.loaded_before import refuse_plan_of_loaded
 from noarkit.api.origins import prepare_source
 from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options
-from noarkit.copies.inside import with_own_copies
-from noarkit.copies.lookup import StoreLookup
-from noarkit.copies.planning import with_copies
-from noarkit.copies.sealing import prove_seal
-from noarkit.copies.store import CopyStore
 from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, UsageFault
@@ -31,12 +26,12 @@ from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
 from noarkit.loading.options import PlanKeywords, PlanOptions
-from noarkit.loading.plan import PlanResult, PlanSpec, known_elements, make_plan
+from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.loading.request import RunRequest, run_request
 from noarkit.option_fields import takes_options, values_given
 from noarkit.recipes import Recipe, compile_recipe
-from noarkit.records import Settling, Source, fitted, released
+from noarkit.records import HoldsCopies, Settling, Source, fitted, released
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.page import MOST_PLACES
@@ -44,6 +39,10 @@ from noarkit.reports.plan_page import Context
 from noarkit.safe.event_log import log_run
 from noarkit.service_names import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
+from noarkit.wings import require_wing
+
+if TYPE_CHECKING:
+    from noarkit.copies.lookup import StoreLookup
 
 
 @takes_options(PlanOptions)
@@ -111,14 +110,10 @@ def plan_with(
         codes = _archive_codes(
             archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
         )
-    if options.copies is not None and options.trust_key:
-        with CopyStore.open(Path(options.copies)) as store:
-            prove_seal(store, trusted_keys(settings, options.trust_key))
-    lookup = _lookup(options.copies)
+    lookup = _lookup(options, settings)
     spec = _checked_spec(earlier, options, _with_keys(options, _plan_spec(options, place, codes)))
     if lookup is not None:
-        source, mapper = with_copies(spec.source, spec.mapper, lookup.folder, lookup, StoreLookup)
-        spec = replace(spec, source=source, mapper=mapper)
+        spec = _with_copies(spec, lookup)
     spec = replace(
         spec,
         # a copy is found by the checksum of its document
@@ -279,13 +274,41 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
     recipe = recipe_of(options.recipe, place, codes)
     place = fitted(place, recipe.data.get("source"))
     target = recipe.target
-    mapper = with_own_copies(place, compile_recipe(recipe))
+    mapper = _with_own_copies(place, compile_recipe(recipe))
     return PlanSpec(place, mapper, recipe.text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
-def _lookup(copies: Place | None) -> StoreLookup | None:
-    """What finds the archival copies that lie in a folder. Raises `UsageFault` where none are there."""
-    if copies is None:
+def _with_own_copies(place: Source, mapper: Mapper) -> Mapper:
+    """A mapper that plans the copies in a package beside their originals; the same mapper where there are none."""
+    copies = place.copies_inside() if isinstance(place, HoldsCopies) else None
+    if not copies:
+        return mapper
+    require_wing("copies")
+    from noarkit.copies.inside import with_own_copies
+
+    return with_own_copies(copies, mapper)
+
+
+def _lookup(options: PlanOptions, settings: Settings) -> StoreLookup | None:
+    """What finds the archival copies that lie in a folder, whose seal is proven where keys are trusted. Raises
+    `UsageFault` where none are there, `SealBroken`."""
+    if options.copies is None:
         return None
-    CopyStore.open(Path(copies)).close()
-    return StoreLookup(Path(copies))
+    require_wing("copies")
+    from noarkit.copies.lookup import StoreLookup
+    from noarkit.copies.sealing import prove_seal
+    from noarkit.copies.store import CopyStore
+
+    with CopyStore.open(Path(options.copies)) as store:
+        if options.trust_key:
+            prove_seal(store, trusted_keys(settings, options.trust_key))
+    return StoreLookup(Path(options.copies))
+
+
+def _with_copies(spec: PlanSpec, lookup: StoreLookup) -> PlanSpec:
+    """The plan with the copies of a folder beside their documents."""
+    from noarkit.copies.lookup import StoreLookup
+    from noarkit.copies.planning import with_copies
+
+    source, mapper = with_copies(spec.source, spec.mapper, lookup.folder, lookup, StoreLookup)
+    return replace(spec, source=source, mapper=mapper)

@@ -14,7 +14,8 @@ from noarkit.copies.numbers import STATES, FormatRow, not_taken_count, plan_coun
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemUnreadable, gravest
 from noarkit.loading.stopping import stop_fault
-from noarkit.reports.copies_words import finding_name, format_name, reason_name, reason_sentences
+from noarkit.model.format_names import format_name
+from noarkit.reports.copies_words import finding_name, reason_name, reason_sentences
 from noarkit.words.texts import Texts, grouped
 
 _MOST_HELD = 10

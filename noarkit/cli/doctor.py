@@ -21,6 +21,7 @@ from noarkit.errors import NoarkitError, PlanFault, gravest
 from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.model.own_marks import PROBE_TITLE
+from noarkit.wings import require_wing
 from noarkit.words.texts import render
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def doctor_command(
 
 def _examine_copies(session: Session, policy: str | None) -> Iterator[CheckResult]:
     """What archival copies need of this machine."""
+    require_wing("copies")
     from noarkit.copies.examination import examine_tools
     from noarkit.copies.policy import read_policy
     from noarkit.copies.settings import copy_settings

@@ -10,7 +10,7 @@ from noarkit.catalogue.conversion_steps import role_of
 from noarkit.catalogue.masking import document_ref, item_ref
 from noarkit.catalogue.moments import spoken
 from noarkit.catalogue.port import CustodyStep, Document, Json
-from noarkit.reports.copies_words import role_mark
+from noarkit.model.format_names import role_mark
 from noarkit.words.labels import field_label, glossed
 from noarkit.words.texts import Texts, grouped, plain
 

@@ -30,6 +30,7 @@ from noarkit.errors import (
 from noarkit.manual.chapters import CHAPTERS, chapter_title
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
+from noarkit.wings import require_wing_of
 from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
 
 # In the order a newcomer meets them; each is a module beside this one with a command of its name.
@@ -133,8 +134,10 @@ class Program(click.Group):
 
 def find_command(name: str) -> click.Command:
     """The command of that name, from its module."""
-    module = name.replace("-", "_")
-    click_command = getattr(importlib.import_module(f"noarkit.cli.{module}"), f"{module}_command")
+    function = name.replace("-", "_")
+    module = f"noarkit.cli.{function}"
+    require_wing_of(module)
+    click_command = getattr(importlib.import_module(module), f"{function}_command")
     assert isinstance(click_command, click.Command)  # noqa: S101  # every module of COMMANDS holds one
     return click_command
 

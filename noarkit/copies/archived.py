@@ -17,12 +17,12 @@ from noarkit.archive.port import Archive
 from noarkit.errors import ArchiveNotFound, ChecksumDiffers, ItemChanged, ItemVanished, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
-from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import DOCUMENT_LIST, ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import atomic
 from noarkit.safe.fixity import BY_ARCHIVE, Fixity, checked
 
-ARCHIVE, DOCUMENT_LIST = "archive", "archive-documents"
-"""Kinds of sources: documents in an archive, and a list of such documents whose bytes are not asked for."""
+ARCHIVE = "archive"
+"""The kind of a source of documents in an archive."""
 NUMBERS, VERSIONS = "numbers", "versions"
 """Fields of a record: the numbers and the uuids of its versions, in the order of its contents."""
 

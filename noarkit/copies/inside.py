@@ -3,42 +3,20 @@ record of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
-from typing import Protocol, runtime_checkable
 
 from noarkit.copies.planning import MapperWithCopies, PlanMapper, PlannedCopy
 from noarkit.graph.entity import Content
 from noarkit.model.conversions import Conversion
+from noarkit.records import CopiesInside
 from noarkit.safe.digest import Readable
 
 
-class CopiesInside(Protocol):
-    """The copies in a package."""
-
-    def copies_of(self, sha256: str) -> Iterator[tuple[Content, Conversion]]:
-        """The copies of a file with this checksum, with what made each."""
-        ...
-
-    def __bool__(self) -> bool: ...
-
-
-@runtime_checkable
-class HoldsCopies(Protocol):
-    """A source that may hold copies beside their originals."""
-
-    def copies_inside(self) -> CopiesInside:
-        """The copies, as the package itself tells of them."""
-        ...
-
-
-def with_own_copies(source: object, mapper: PlanMapper) -> PlanMapper:
-    """A mapper that plans the copies in a package beside their originals; the same mapper where there are none."""
-    if not isinstance(source, HoldsCopies):
-        return mapper
-    copies = source.copies_inside()
-    return MapperWithCopies(mapper, InsideLookup(copies), tells_lacks=False) if copies else mapper
+def with_own_copies(copies: CopiesInside, mapper: PlanMapper) -> PlanMapper:
+    """A mapper that plans the copies in a package beside their originals."""
+    return MapperWithCopies(mapper, InsideLookup(copies), tells_lacks=False)
 
 
 class InsideLookup:

@@ -22,15 +22,22 @@ from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Note
 from noarkit.model.conversions import Conversion, copy_key, derived_from, details_text
 from noarkit.model.own_marks import DERIVED_FROM
 from noarkit.recipes.expressions import content_format
-from noarkit.records import Connected, ContentStream, Settling, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import (
+    COPIES_SETTING,
+    Connected,
+    ContentStream,
+    Settling,
+    Source,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+)
 from noarkit.safe.digest import Readable
 from noarkit.safe.fixity import BY_COPIES, checked, sha256_stated
 
 if TYPE_CHECKING:
     from noarkit.copies.port import State
 
-COPIES = "copies"
-"""The setting of a source that says where the copies of its documents lie."""
 HELD, WITHOUT_COPY = "W228", "W229"
 
 _LOCATOR = re.compile("copies:([0-9a-f]{64})")
@@ -125,7 +132,7 @@ class SourceWithCopies:
     def identity(self) -> SourceIdentity:
         """That of the source, with the place of the copies among its settings."""
         inner = self.inner.identity
-        return SourceIdentity(inner.kind, inner.where, {**inner.settings, COPIES: str(self._copies)})
+        return SourceIdentity(inner.kind, inner.where, {**inner.settings, COPIES_SETTING: str(self._copies)})
 
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every item of the source."""
@@ -214,7 +221,7 @@ class MapperWithCopies:
 
     def to_remember(self) -> Mapping[str, object]:
         """How many documents have copies, need none, have one that is held, and have none."""
-        return {COPIES: {name: self.counts[name] for name in ("made", "kept", "held", "without")}}
+        return {"copies": {name: self.counts[name] for name in ("made", "kept", "held", "without")}}
 
     def _copies_of(self, entity: Entity) -> tuple[PlannedCopy, ...]:
         content = entity.content

@@ -27,6 +27,7 @@ from noarkit.safe.csv_files import cell_from_csv
 from noarkit.safe.digest import sha256_of, sha256_of_stream
 from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
+from noarkit.wings import require_wing
 
 FILES, PAIRS = "files", "pairs.csv"
 PAIR_COLUMNS = ("copy", "original", "in_extract", "details")
@@ -151,6 +152,7 @@ def _files_below(root: Path) -> Iterator[File]:
 
 def _look_up(part: Part, copies: Path, pairs: Pairs) -> None:
     """Finds the copies of every file of a part, by the checksums of the files."""
+    require_wing("copies")
     from noarkit.copies.lookup import StoreLookup
     from noarkit.copies.planning import conversion_of
 

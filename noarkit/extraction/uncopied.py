@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import orjson
 
-from noarkit.copies.archived import ArchivedDocument, ArchivedVersion
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import source_of
 from noarkit.model.own_marks import DERIVED_FROM
+from noarkit.wings import require_wing
+
+if TYPE_CHECKING:
+    from noarkit.copies.archived import ArchivedDocument, ArchivedVersion
 
 _PRODUCTION, _ARCHIVAL = "P", "A"
 
@@ -41,6 +45,9 @@ class _Version:
 
 def uncopied_documents(store: ExtractStore) -> Iterator[ArchivedDocument]:
     """Each document with the versions that lack a copy; documents that lack none are left out."""
+    require_wing("copies")
+    from noarkit.copies.archived import ArchivedDocument
+
     store.index()
     rows = store.rows(_VERSIONS, (DERIVED_FROM,))
     for _, group in groupby(rows, key=lambda row: row[0]):
@@ -71,6 +78,8 @@ def _without_copy(versions: Iterable[_Version]) -> list[ArchivedVersion]:
 
 
 def _version(row: tuple[str | int | None, ...]) -> _Version:
+    from noarkit.copies.archived import ArchivedVersion
+
     _, _, _, uuid, number, file, path, size, data, origins = row
     fields = orjson.loads(str(data))["f"]
     size_bytes = size if isinstance(size, int) and size >= 0 else None

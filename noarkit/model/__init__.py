@@ -4,6 +4,7 @@ metamodel         types, fields, references, code lists and rules (noark5.txt, c
 mapping           fields → elements of an extract (noark5-mapping.txt)
 xml_model         the documents of an extract: their elements, in order (noark5-xml.txt)
 formats           formats of files that archives accept (archive-formats.toml)
+format_names      what people call a format, and how lists mark an original and its copy
 conversions       how a conversion to an archival format is carried, and told
 own_marks         what noarkit itself leaves in an archive, by name
 identity_numbers  national identity numbers

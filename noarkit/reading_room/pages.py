@@ -14,11 +14,11 @@ from functools import cache, partial
 import jinja2
 
 from noarkit.catalogue.port import PlaceIdentity
+from noarkit.model.format_names import role_mark
 from noarkit.reading_room.links import Links, Span
 from noarkit.reading_room.phrasing import phrases
 from noarkit.reading_room.tree import Level
 from noarkit.reports import charts
-from noarkit.reports.copies_words import role_mark
 from noarkit.version import __version__
 from noarkit.words.labels import glossed
 from noarkit.words.texts import plain

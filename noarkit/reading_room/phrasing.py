@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from noarkit.catalogue.moments import exact, zone_name, zoned
-from noarkit.reports.copies_words import finding_name, format_name
+from noarkit.model.format_names import format_name
+from noarkit.reports.copies_words import finding_name
 from noarkit.words.labels import field_label, known_label
 from noarkit.words.texts import Texts, grouped, plain, texts
 

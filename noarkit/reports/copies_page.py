@@ -20,7 +20,8 @@ from noarkit.copies.reading import content_of
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyStore
-from noarkit.reports.copies_words import finding_name, format_name, reason_detail, reason_name, reason_sentences
+from noarkit.model.format_names import format_name
+from noarkit.reports.copies_words import finding_name, reason_detail, reason_name, reason_sentences
 from noarkit.reports.page import MOST_PLACES, imprint_facts, render
 from noarkit.safe import atomic
 from noarkit.safe.csv_files import write_csv

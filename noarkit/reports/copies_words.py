@@ -1,31 +1,18 @@
-"""What became of documents, in words: names of formats, reasons and findings, and what is known of one document."""
+"""What became of documents, in words: names of reasons and findings, and what is known of one document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
-from noarkit.model.formats import classify_format
+from noarkit.wings import require_wing
 from noarkit.words.texts import Texts, fields
+
+if TYPE_CHECKING:
+    from noarkit.copies.port import Finding
 
 _SIZES = frozenset({"bytes", "limit", "limit_bytes"})
 _PARTS = ("what", "so_what", "do")
-
-
-def format_name(words: Texts, puid: str, suffix: str = "", media_type: str = "") -> str:
-    """What people call a format; what its name or media type says where nobody wrote that; empty where nothing does."""
-    if words.has("format_names", puid):
-        return words.text("format_names", puid)
-    name = classify_format(puid or None, suffix, media_type or None).name
-    return "" if name == "?" else name
-
-
-def role_mark(words: Texts, role: str, puid: str) -> str:
-    """How lists mark an archival copy, with its format, and the original of one; empty for any other document."""
-    if not role:
-        return ""
-    return words.say(f"browse.mark.{role}", format=format_name(words, puid) if puid else None)
 
 
 def reason_name(words: Texts, reason: str) -> str:
@@ -58,6 +45,9 @@ def reason_detail(
 ) -> str:
     """What is known of one document beyond its reason; empty where that is nothing. For a document that is left to a
     person: why its rule does that, and the steps."""
+    require_wing("copies")
+    from noarkit.copies.reasons import Reason
+
     if reason == Reason.MANUAL:
         return " ".join(manual_steps(words, rule, data))
     key = "not-isolated" if reason == Reason.EXTERNAL_CONTENT and data.get("isolated") is False else reason

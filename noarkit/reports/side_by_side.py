@@ -22,15 +22,9 @@ from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemChanged, SourceFault, UsageFault
 from noarkit.loading.next_step import command_line
+from noarkit.model.format_names import format_name
 from noarkit.records import PLACE_FAULTS, Source
-from noarkit.reports.copies_words import (
-    finding_name,
-    finding_sentence,
-    format_name,
-    reason_detail,
-    reason_name,
-    reason_sentences,
-)
+from noarkit.reports.copies_words import finding_name, finding_sentence, reason_detail, reason_name, reason_sentences
 from noarkit.reports.page import imprint_facts, render
 from noarkit.safe import atomic
 from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
