@@ -8,11 +8,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,6 +23,7 @@ from noarkit.wings import FACES, REMEDY, WINGS, require_wing
 from noarkit.words.texts import texts
 from tests.package_code import MODULES, PACKAGE, nodes_of, tree_of
 from tests.test_layers import KNOWN, name_of
+from tests.waiting import PATIENCE_S
 
 FOLDERS = {"standins": ("services/standins", "services/*/standin")}
 """The folders of a wing that is not its package alone."""
@@ -121,15 +124,17 @@ def own_calls(wing: str) -> list[tuple[str, tuple[str, ...]]]:
     return [("en", call) for call in OWN[wing]] + [("nb", OWN[wing][0])]
 
 
-def run_without(wing: str, place: Path) -> tuple[list[str], list[tuple[int, str]]]:
-    """The public names that a house without a wing refuses, and the exit code and the output of each call."""
+def house_without(wing: str, place: Path) -> dict[str, str]:
+    """A copy of the package without a wing; returns the environment of who works with it."""
     folders = folders_of(wing)
     assert folders
-    shutil.copytree(
-        PACKAGE,
-        place / "house" / "noarkit",
-        ignore=lambda at, names: {name for name in names if Path(at, name) in folders},
-    )
+    shutil.copytree(PACKAGE, place / "house" / "noarkit", ignore=lambda at, names: _inside(folders, at, names))
+    return {"HOME": str(place), "PATH": os.environ["PATH"], "PYTHONPATH": str(place / "house")}
+
+
+def run_without(wing: str, place: Path) -> tuple[list[str], list[tuple[int, str]]]:
+    """The public names that a house without a wing refuses, and the exit code and the output of each call."""
+    environment = house_without(wing, place)
     (place / "files" / "road").mkdir(parents=True)
     (place / "files" / "road" / "a.txt").write_text("hello", "utf-8")
     (place / "archive").mkdir()
@@ -137,7 +142,7 @@ def run_without(wing: str, place: Path) -> tuple[list[str], list[tuple[int, str]
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", _PROGRAM, json.dumps(jobs)],
         cwd=place,
-        env={"HOME": str(place), "PATH": os.environ["PATH"], "PYTHONPATH": str(place / "house")},
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -161,6 +166,23 @@ def test_without_a_wing_the_rest_works_and_its_own_commands_say_that_it_is_not_h
         assert REMEDY in told
 
 
+def test_without_the_reading_room_an_archive_is_served_alone(tmp_path: Path) -> None:
+    served = subprocess.Popen(
+        [sys.executable, "-m", "noarkit", "--json", "serve", "--data", "archive", "--port", "0"],
+        cwd=tmp_path,
+        env=house_without("reading-room", tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert served.stdout is not None
+    first = json.loads(served.stdout.readline())
+    with socket.create_connection(("127.0.0.1", urlsplit(first["url"]).port or 0), timeout=PATIENCE_S):
+        served.terminate()
+    _, told = served.communicate(timeout=PATIENCE_S)
+    assert (served.returncode, "F900" in told) == (0, False), told
+
+
 def _inside(folders: list[Path], at: str, names: list[str]) -> list[str]:
     return [name for name in names if Path(at, name) in folders]
 
@@ -181,7 +203,9 @@ def imports_of(node: ast.AST, is_late: bool = False) -> Iterator[tuple[str, bool
         elif isinstance(child, ast.ImportFrom):
             names = [f"{child.module}.{alias.name}" for alias in child.names]
             yield from ((name if name in KNOWN else str(child.module), is_late) for name in names)
-        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        elif not isinstance(child, ast.expr) and not (
+            isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        ):
             yield from imports_of(child, is_late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
