@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,6 @@ from noarkit.api.origins import is_bundle, reopen_source, source_of
 from noarkit.api.reporting import write_run_results
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import Event, EventFields, Listener, ignore_event
-from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import require_approval
 from noarkit.loading.contents import no_gate
 from noarkit.loading.engines import assembly, watermarks
@@ -28,6 +27,7 @@ from noarkit.loading.gate import command_gate
 from noarkit.loading.governor import Rate, read_rate
 from noarkit.loading.merge import check_before_load
 from noarkit.loading.next_step import command_line, propose_run
+from noarkit.loading.open_run import open_run
 from noarkit.loading.options import IngestKeywords, IngestOptions
 from noarkit.loading.part import parse_part
 from noarkit.loading.request import RunRequest, run_request
@@ -86,7 +86,7 @@ def ingest(
 
 
 def ingest_with(
-    run: Place,
+    run: Place | RunFolder,
     options: IngestOptions,
     settings: Settings,
     *,
@@ -109,7 +109,14 @@ def ingest_with(
         request=_request(settings, options),
         cluster=cluster_target(options.cluster, dry_run=options.dry_run, check_command=options.check_command),
     )
-    return _load(folder, source, load_options, stop_request, settings, emit=emit)
+    with hold_run(folder, is_rehearsal=options.dry_run) as held_folder:
+        return _load(held_folder, source, load_options, stop_request, settings, emit=emit)
+
+
+def hold_run(folder: RunFolder, *, is_rehearsal: bool) -> AbstractContextManager[RunFolder]:
+    """Holds the run that is to be loaded, from the first look at it to its last list; a rehearsal has a run of its own.
+    Raises `RunLocked`."""
+    return nullcontext(folder) if is_rehearsal else open_run(folder)
 
 
 def _request(settings: Settings, options: IngestOptions) -> RunRequest:
@@ -123,11 +130,11 @@ def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
     return parse_until(until, datetime.fromtimestamp(now_s, UTC), _zone(folder))
 
 
-def _run_to_load(run: Place, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
-    if is_bundle(run):
+def _run_to_load(run: Place | RunFolder, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
+    if not isinstance(run, RunFolder) and is_bundle(run):
         command = command_line("ingest", run, "-o", propose_run(str(run)))
         raise UsageFault(what="run-wanted", where=str(run), do=shlex.join(command))
-    folder = RunFolder(Path(run), parse_part(shard) if shard else None)
+    folder = run if isinstance(run, RunFolder) else RunFolder(Path(run), parse_part(shard) if shard else None)
     if folder.part is not None and is_combined:
         raise UsageFault(what="part-alone", where=f"--shard {shard}")
     refuse_delivered(folder)
@@ -196,5 +203,5 @@ def _emit_other_archive(planned_for: str, name: str, settings: Settings, emit: L
 
 
 def _zone(folder: RunFolder) -> ZoneInfo:
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         return ZoneInfo(graph.meta("zone") or "UTC")

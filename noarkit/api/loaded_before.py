@@ -52,7 +52,7 @@ def refuse_load_of_loaded(
     planned = request_of_plan(folder)
     values = {**(planned.values if planned else {}), **request.values}
     if not (values.get("as-new") or values.get("same-as")):
-        with closing(GraphStore.open(folder.graph)) as graph:
+        with closing(folder.graph_store()) as graph:
             _refuse(target, graph, source, folder, request, emit)
 
 

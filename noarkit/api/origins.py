@@ -15,7 +15,6 @@ from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.finders import open_source as find_source
 from noarkit.forms.finders import reopen
-from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.places import allow, own_kind, recognise
 from noarkit.records import COPIES_SETTING, DOCUMENT_LIST, Settling, Source, SourceIdentity, keyed
@@ -79,7 +78,7 @@ def is_bundle(place: object) -> bool:
 def source_of(folder: RunFolder) -> SourceIdentity:
     """The source that a run was planned from. Raises `JournalFault` where the folder holds no plan."""
     folder.plan()
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         kind, address = graph.meta("source_kind") or "", graph.meta("source_where") or ""
         source_settings = json.loads(graph.meta("source_settings") or "{}")
     return SourceIdentity(kind, address, source_settings)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from noarkit.api import origins
-from noarkit.api.ingesting import ingest_with
+from noarkit.api.ingesting import hold_run, ingest_with
 from noarkit.api.planning import plan_with
 from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
@@ -28,7 +28,7 @@ from noarkit.cli.running import (
     working,
 )
 from noarkit.embedded import keep_services
-from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
+from noarkit.errors import LimitReached, NoarkitError, Paused, RunLocked, UsageFault, gravest
 from noarkit.events import Event, EventFields
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
@@ -80,13 +80,21 @@ def _plan_alone() -> list[str]:
 
 
 def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions, *, write_back: str | None = None) -> int:
-    """Loads, and tells how it ended, whatever happened."""
+    """Loads, and tells how it ended, whatever happened. The run is held to the end: what is told is how it is then."""
+    try:
+        with hold_run(folder, is_rehearsal=options.dry_run) as held_folder:
+            return _load_held(work, held_folder, options, write_back)
+    except RunLocked as fault:
+        work.progress.close()
+        return report_failure(work.session, folder, fault, folder.archive_name(), approved_only=options.approved_only)
+
+
+def _load_held(work: CommandWork, folder: RunFolder, options: IngestOptions, write_back: str | None) -> int:
     session = work.session
-    before = read_state(folder)
-    had_nothing_left = folder.part is None and before.is_loaded and not before.differences
+    had_nothing_left = folder.part is None and _has_nothing_left(folder)
     try:
         own = settings(session, options.archive)
-        result = ingest_with(folder.path, options, own, stop_request=work.stopping, emit=work.emit)
+        result = ingest_with(folder, options, own, stop_request=work.stopping, emit=work.emit)
     except NoarkitError as fault:
         work.progress.close()
         return report_failure(session, folder, fault, folder.archive_name(), approved_only=options.approved_only)
@@ -103,6 +111,14 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions, *, wr
         result = replace(result, stopped_by="nothing-left" if had_nothing_left else "empty-part")
     _print_result(session, result, exit_code, approved_only=options.approved_only)
     return exit_code
+
+
+def _has_nothing_left(folder: RunFolder) -> bool:
+    """True for a run that an earlier call loaded to its end, and of which nothing is wrong."""
+    if not folder.journal.exists():
+        return False
+    state = read_state(folder)
+    return state.is_loaded and not state.differences
 
 
 def _write_back(work: CommandWork, folder: RunFolder, field: str, own: Settings) -> bool:

@@ -19,6 +19,7 @@ The load:
     part             a part of a run: the spine, k of n, the links; which shards are its own
     merge            the journals of parts, joined into that of the run
     folder           what lies in a run folder, and its lock
+    open_run         a run held open: lock, plan and journal taken once for a command
     journal          run.db: what is known to have happened; written by the coordinator alone
     journal_tables   the tables of run.db, and how those of older versions become them
     coordinator      hands out shards, commits outcomes, stops tidily

@@ -21,12 +21,23 @@ _CREATE = "CREATE TABLE "
 @contextmanager
 def open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
     """The plan of a run, with its journal attached as "run"."""
-    with (
-        translate_sqlite_errors(folder.journal),
-        closing(sqlite3.connect(read_only_address(folder.graph), uri=True)) as db,
-    ):
-        attach_run(db, folder)
-        yield db
+    with translate_sqlite_errors(folder.journal):
+        db = folder.kept_reader()
+        if db is not None:
+            yield db
+            return
+        opened = sqlite3.connect(read_only_address(folder.graph), uri=True)
+        try:
+            has_begun = attach_run(opened, folder)
+        except BaseException:
+            opened.close()
+            raise
+        # what has not begun gets a journal soon, which would not be seen
+        if has_begun and folder.keep_reader(opened):
+            yield opened
+            return
+        with closing(opened) as db:
+            yield db
 
 
 def attach_plan(db: sqlite3.Connection, folder: RunFolder, name: str = "graph") -> None:

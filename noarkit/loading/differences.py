@@ -11,7 +11,6 @@ from contextlib import closing
 
 import orjson
 
-from noarkit.graph.store import GraphStore
 from noarkit.loading.findings import is_of_verification
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import CHECKSUM
@@ -34,7 +33,7 @@ def remember_differences(folder: RunFolder, result: VerifyResult, at: float, *, 
     """
     if not result.began:
         return False
-    with folder.locked(), closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
+    with folder.locked(), closing(folder.open_journal()) as journal, closing(folder.graph_store()) as graph:
         by_place = {(finding.kind, finding.key): finding for finding in journal.findings("open", "asked", "accepted")}
         differences = _grouped(result.findings)
         damaged = {finding.key for finding in journal.findings() if finding.kind == CHECKSUM}

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import socket
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -105,9 +106,13 @@ class RunFolder:
         """Writes plan.json, whole or not at all."""
         atomic.write_text(self.path / self.PLAN, json.dumps(plan, indent=1, ensure_ascii=False) + "\n", mode=0o600)
 
+    def graph_store(self) -> GraphStore:
+        """The plan, as it lies there. Raises `JournalFault` where there is none."""
+        return GraphStore.open(self.graph)
+
     def open_graph(self) -> GraphStore:
         """The plan, proven to be what was frozen. Raises PlanChanged."""
-        graph = GraphStore.open(self.graph)
+        graph = self.graph_store()
         try:
             graph.check_frozen(str(self.plan()["sha256"]))
         except BaseException:
@@ -118,6 +123,14 @@ class RunFolder:
     def open_journal(self) -> Journal:
         """The journal, made where there is none yet."""
         return Journal(self.journal, is_shared=bool(self._suffix))
+
+    def kept_reader(self) -> sqlite3.Connection | None:
+        """A connection to the plan with the journal beside it, where one is kept open."""
+        return None
+
+    def keep_reader(self, db: sqlite3.Connection) -> bool:
+        """Keeps such a connection for whoever asks next; False where nobody does."""
+        return False
 
     def archive_name(self) -> str | None:
         """The archive that the run was begun with, by the name it was given then. A part follows the spine."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import last_certificate
 from noarkit.loading.numbers import loaded_objects
@@ -47,7 +46,7 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
     if state.identity != identity or state.stage == "retracted":
         return None
     numbers = state.numbers
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         source = PurePosixPath(graph.meta("source_where") or "").name
     load = Load(
         str(folder.path.resolve()),

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.errors import NoarkitError
-from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approval_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_needing_plan
@@ -273,7 +272,7 @@ def planned_source(folder: RunFolder) -> str:
         request = request_of_plan(folder)
         if "bundle" in folder.plan() or (request is not None and not request.source):
             return ""
-        with closing(GraphStore.open(folder.graph)) as graph:
+        with closing(folder.graph_store()) as graph:
             return graph.meta("source_where") or ""
     except (NoarkitError, OSError, ValueError):
         return ""

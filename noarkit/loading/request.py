@@ -14,7 +14,6 @@ from shlex import quote
 from urllib.parse import urlsplit
 
 from noarkit.errors import UsageFault
-from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.safe.toml import read_text
 
@@ -109,7 +108,7 @@ def check_same_request(folder: RunFolder, options: Mapping[str, object]) -> None
 def _other_recipe(folder: RunFolder, recipe: object) -> Iterator[tuple[str, str, str]]:
     if recipe is None:
         return
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         planned = graph.meta("recipe")
     if read_text(Path(str(recipe))) != planned:
         request = request_of_plan(folder)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from noarkit.errors import RunRetracted, UsageFault, gravest
-from noarkit.graph.store import GraphStore
 from noarkit.loading.delivery import Receipt, delivery_state
 from noarkit.loading.findings import OF_FILES, exit_code_of, is_difference
 from noarkit.loading.folder import RunFolder
@@ -175,7 +174,7 @@ def closed_of(journal: Journal) -> Closed:
 
 def plan_closes(folder: RunFolder) -> bool:
     """True if the recipe asks for closing after the last chunk."""
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         return graph.meta("close") == "yes"
 
 

@@ -11,7 +11,6 @@ delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loade
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -127,7 +126,8 @@ def _faults(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
             reason_of(outcome, texts_),
             _line(outcome.data),
         )
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+    with closing(folder.graph_store()) as graph:
+        db = graph.db
         rows = db.execute(
             "SELECT n.code, coalesce(r.key, ''), n.data FROM note n LEFT JOIN record r ON r.n = n.record"
             " ORDER BY n.code, r.n, n.rowid"
@@ -144,7 +144,8 @@ def _dangling(note: Mapping[str, object]) -> str:
 
 
 def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+    with closing(folder.graph_store()) as graph:
+        db = graph.db
         for loss in losses(db):
             yield loss.record, loss.key, loss.element, loss.value, loss.line or None, loss.code
         for value, _ in in_documents(db):

@@ -14,6 +14,7 @@ from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.graph.store import GraphStore
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits, parse_error_limit, parse_until
+from noarkit.loading.folder import RunFolder
 from noarkit.loading.stopping import StopRequest
 
 OSLO = ZoneInfo("Europe/Oslo")
@@ -118,7 +119,7 @@ def test_journal_posts_of_the_past_do_not_become_todays_unasked(
     tmp_path: Path, date: dict[str, str], may_write: bool, allowed: bool, stops: bool
 ) -> None:
     stopping = StopRequest()
-    watch = HistoricWatch(plan_of(tmp_path, **date), stopping, is_allowed=allowed)
+    watch = HistoricWatch(RunFolder(plan_of(tmp_path, **date).parent), stopping, is_allowed=allowed)
     watch(Event("shard_started", {}))
     assert not stopping
     watch(Event("preflight", {"sets_system_fields": may_write}))

@@ -35,7 +35,7 @@ def accept_losses(folder: RunFolder, source: Source, keys: Sequence[str], by: st
         outcome for outcome in outcomes(folder, "set_aside") if outcome.code == ItemGone.code and outcome.key in keys
     ]
     losses: list[AcceptedLoss] = []
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         for outcome in left_out:
             gone_keys = (outcome.key,) if outcome.by_plan else _gone_documents(graph, connector, outcome.key)
             losses += (AcceptedLoss(key, outcome.key, by, at, folder.path.name) for key in gone_keys)

@@ -32,7 +32,6 @@ from noarkit.errors import (
     gravest,
 )
 from noarkit.events import Event, EventFields, Listener, combine_listeners
-from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.clocks import ArchiveClock, system_clocks
 from noarkit.loading.close import CloseResult, close
@@ -160,10 +159,11 @@ def ingest_run(
     began = now_s()
     with _rehearsal_folder(folder) if options.dry_run else _same_folder(folder) as run:
         records = sum(_counts(run.plan().get("records")).values())
-        until = None if read_state(run).is_finished else options.until  # then a limit of time need not stop the run
+        # a limit of time need not stop a run that is finished
+        until = None if options.until is not None and read_state(run).is_finished else options.until
         limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
         run_events = _RunEvents()
-        watch = HistoricWatch(run.graph, stop_request, is_allowed=options.todays_dates or options.dry_run)
+        watch = HistoricWatch(run, stop_request, is_allowed=options.todays_dates or options.dry_run)
         limits()  # a time that has come already lets nothing begin
         emit_all = combine_listeners(emit, run_events, limits.count_fault, watch)
         check_reachable(target, emit_all)
@@ -210,7 +210,7 @@ def ingest_run(
 
 def progress(folder: RunFolder) -> dict[str, object]:
     """The numbers of objects and bytes to load, and of those loaded already."""
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         objects = graph.count("entity")
         size = int(graph.db.execute("SELECT coalesce(sum(bytes), 0) FROM shard").fetchone()[0])
     objects_done = size_done = 0
@@ -261,7 +261,7 @@ def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> Non
     with (
         folder.locked(),
         closing(folder.open_journal()) as journal,
-        closing(GraphStore.open(folder.graph)) as graph,
+        closing(folder.graph_store()) as graph,
     ):
         accept(journal, graph, keys, now_s, describe_caller()["user"])
 
@@ -271,7 +271,7 @@ def reopen_items(folder: RunFolder, code: str | None) -> int:
     with (
         folder.locked(),
         closing(folder.open_journal()) as journal,
-        closing(GraphStore.open(folder.graph)) as graph,
+        closing(folder.graph_store()) as graph,
     ):
         refuse_retracted(journal, str(folder.path))
         return journal.reopen(graph, code)

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from pathlib import Path
 
 from noarkit.errors import UsageFault
 from noarkit.events import Event
-from noarkit.graph.store import GraphStore
+from noarkit.loading.folder import RunFolder
 from noarkit.loading.stopping import StopRequest
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
@@ -110,8 +109,8 @@ class HistoricWatch:
     That would be so where the account may not write their dates and numbers; a run for which it `is_allowed` goes on.
     """
 
-    def __init__(self, graph: Path, stop_request: StopRequest, *, is_allowed: bool) -> None:
-        self._graph = graph
+    def __init__(self, folder: RunFolder, stop_request: StopRequest, *, is_allowed: bool) -> None:
+        self._folder = folder
         self._stopping = stop_request
         self._allowed = is_allowed
 
@@ -119,6 +118,6 @@ class HistoricWatch:
         """Asks for a stop where the preflight says that the account may not."""
         if event.name != "preflight" or self._allowed or event.data.get("sets_system_fields"):
             return
-        with closing(GraphStore.open(self._graph)) as graph:
+        with closing(self._folder.graph_store()) as graph:
             if graph.count("entity", _HISTORIC):
                 self._stopping.ask("todays-dates")

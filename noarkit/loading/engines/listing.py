@@ -43,7 +43,7 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
     connection = connection_of(innermost(source))
     if connection is None:
         raise UsageFault(what="bad-value", where="--whole")
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         ledger = _ListingCheck(graph, archive, graph.meta("external_system") or "")
         count = 0
         for batch in _batches(_comparable_items(connection, result, emit)):

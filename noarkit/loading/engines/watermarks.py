@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
-from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.engines.assembly import ArchiveTarget, IngestResult
 from noarkit.loading.engines.connections import connection_of
@@ -196,7 +195,7 @@ def _keep_known_keys(
 
 def _planned_documents(folder: RunFolder) -> Iterator[tuple[str, str]]:
     """The key of each record of a plan with the identities of its documents, where they have such."""
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         rows = graph.db.execute(
             "SELECT r.key, e.key FROM entity e JOIN record r ON r.n = e.record WHERE e.type = 'Dokument'"
         )
@@ -212,7 +211,7 @@ def _planned_places(source: ConnectorSource, folder: RunFolder) -> Iterator[tupl
     names_no_case = find_kind(source.to.service).names_no_case
     if names_no_case is None:
         return
-    with closing(GraphStore.open(folder.graph)) as graph:
+    with closing(folder.graph_store()) as graph:
         rows = graph.db.execute(
             "SELECT r.key, p.key FROM record r JOIN entity e ON e.record = r.n JOIN entity p ON p.n = e.parent"
         )
