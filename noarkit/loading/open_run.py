@@ -27,7 +27,7 @@ class _KeptJournal(Journal):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Connections:
     """What was opened so far."""
 
     plan: dict[str, object] | None = None
@@ -41,7 +41,7 @@ class _Kept:
 class OpenRun(RunFolder):
     """A run folder whose lock this process holds; everything in it is opened once, when it is first asked for."""
 
-    _kept: _Kept = field(default_factory=_Kept, compare=False, repr=False)
+    _kept: _Connections = field(default_factory=_Connections, compare=False, repr=False)
 
     def plan(self) -> dict[str, object]:
         """What plan.json says, read once: it never changes."""
