@@ -8,7 +8,6 @@ with weaker checks: no copy is better than a doubtful one.
     identity     what a document is, by its bytes
     policy/      what is done with documents of each format, as TOML
     answers      what a rule answers to findings
-    broken_pictures  whether a picture that ends early is drawn or refused
     checking     every copy against its checksum
     composition  the tools of a process, as a site has them
     conversion   one batch: inspected, converted, held against every gate; in a worker
@@ -20,7 +19,6 @@ with weaker checks: no copy is better than a doubtful one.
     inside       copies that lie in the package that is planned
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced
-    processes    what tools leave behind
     reading      a source's documents, each with the row of its copy
     rows         the tables of derive.db
     sealing      a folder of copies that is carried, signed and proven

@@ -17,7 +17,7 @@ from pathlib import Path
 from noarkit.copies.conversion import KEEP, UNKEPT, Batch, BatchTask
 from noarkit.copies.objects import place_object
 from noarkit.copies.pool import PoolEvent, WorkerLost, WorkerPool
-from noarkit.copies.port import TRIED_ALONE, Limits, Rule, Task
+from noarkit.copies.port import TRIED_ALONE, Rule, Task
 from noarkit.copies.reading import Reading, ReadingOptions, ReadingTotals, content_of, source_name, stage
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
@@ -27,6 +27,7 @@ from noarkit.errors import DiskFull, ItemChanged, SourceFault
 from noarkit.events import Event, EventFields, Listener
 from noarkit.records import PLACE_FAULTS, Source
 from noarkit.safe.locks import claimed
+from noarkit.safe.sandbox import Limits
 
 EVENTS: EventFields = {
     "copy_settled": {"state": "text", "reason": "text?", "n": "count"},

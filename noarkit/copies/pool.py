@@ -12,10 +12,10 @@ from typing import IO, BinaryIO, cast
 
 from noarkit import errors
 from noarkit.copies.conversion import Batch, Settlement
-from noarkit.copies.processes import end_descendants
 from noarkit.copies.toolbox import ToolboxFactory
 from noarkit.copies.worker import BatchEnd, Ready, receive, send
 from noarkit.safe.children import OUR_THREADS, interpreter_command, interpreter_environment
+from noarkit.safe.process_tree import end_descendants
 from noarkit.safe.signals import kill_tree, own_session, suspend
 
 _GRACE_S = 60.0

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from noarkit.copies.reasons import Reason
 from noarkit.documents.damage import Damage
+from noarkit.safe.sandbox import Limits
 
 Action = Literal["derive", "keep", "manual", "leave"]
 Response = Literal["note", "hold", "refuse"]
@@ -66,16 +67,6 @@ class Rule:
     why: str = ""
     steps: tuple[str, ...] = ()
     """What a person does, where the action is `manual`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one task may use. Over it, the tool is stopped with all it started."""
-
-    cpu_s: float
-    wall_s: float
-    memory_bytes: int = 4 * 1024**3
-    output_bytes: int = 1024**3
 
 
 @dataclass(frozen=True, slots=True)

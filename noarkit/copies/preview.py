@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from noarkit.copies.converters.text import decode
-from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
 from noarkit.copies.inspection import inspect, words_of
 from noarkit.copies.inspection.mail_words import mail_texts
 from noarkit.copies.inspection.markup import read_markup
@@ -22,7 +21,8 @@ from noarkit.copies.port import Failure, Identity
 from noarkit.copies.reasons import Reason
 from noarkit.documents.markup import text_of_markup
 from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
-from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.pictures import PictureUnreadable, in_colour, open_picture
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -63,8 +63,6 @@ def preview(path: Path, identity: Identity) -> Preview:
         return _maker(media_type)(path, identity)
     except PdfUnreadable as error:
         return Preview("none", reason=Reason.PASSWORD if error.locked else Reason.DAMAGED)
-    except PictureUnreadable as error:
-        return Preview("none", reason=error.reason)
     except DocumentRefused as refused:
         return Preview("none", reason=Reason(refused.reason))
     except Exception:  # noqa: BLE001  # a library may raise anything for a document, and a page is made all the same
@@ -97,22 +95,9 @@ def _picture(path: Path, _: Identity) -> Preview:
         warnings.simplefilter("ignore")  # the limit is ours, below
         with open_picture(path) as picture:
             if picture.width * picture.height > _MOST_PIXELS:
-                raise PictureUnreadable(Reason.TOO_LARGE)
+                raise PictureUnreadable(Refusal.TOO_LARGE)
             picture.draft("RGB", _LARGEST)
             return _picture_preview(in_colour(ImageOps.exif_transpose(picture)))
-
-
-def in_colour(picture: Image) -> Image:
-    """A picture of any mode as a screen shows it; what is transparent lies on white."""
-    from PIL import Image
-
-    if picture.mode.startswith("I;16") or picture.mode == "I":
-        return picture.convert("I").point(lambda shade: shade * (1 / 257)).convert("L").convert("RGB")
-    if picture.has_transparency_data:
-        drawn = picture.convert("RGBA")
-        paper = Image.new("RGBA", drawn.size, "white")
-        return Image.alpha_composite(paper, drawn).convert("RGB")
-    return picture.convert("RGB")
 
 
 def _picture_preview(picture: Image) -> Preview:

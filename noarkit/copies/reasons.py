@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from noarkit.documents.refusal import Refusal
+from noarkit.safe.sandbox import Stopped
 
 
 class Reason(StrEnum):
@@ -31,11 +32,11 @@ class Reason(StrEnum):
     # of the converter
     TOOL_MISSING = "tool-missing"
     TOOL_TOO_OLD = "tool-too-old"
-    TIMED_OUT = "timed-out"
-    CRASHED = "crashed"
-    MEMORY = "memory"
+    TIMED_OUT = Stopped.TIMED_OUT.value
+    CRASHED = Stopped.CRASHED.value
+    MEMORY = Stopped.MEMORY.value
     NO_RESULT = "no-result"
-    DISK_FULL = "disk-full"
+    DISK_FULL = Stopped.DISK_FULL.value
     # of the gates
     WRONG_FORMAT = "wrong-format"
     NOT_VALID = "not-valid"

@@ -8,6 +8,7 @@
     opendocument  texts and presentations of OpenDocument as spans
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part
+    pictures    pictures, whole or refused; broken_pictures: the switch for those that end early
     refusal     why nothing can be read of a document
     reading     the text of any document, as lines with their layers; encodings: of texts
     office      the text of zipped office documents

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any  # Any: elements of lxml
 
 from noarkit.documents.layers import Kind, Layer, Piece, Span
+from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -30,6 +31,7 @@ _HEADING = re.compile(r"Heading_20_([1-9])")
 _HEADERS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
 _OTHER_HEADERS = frozenset(f"{_STYLE}{name}-{page}" for name in ("header", "footer") for page in ("left", "first"))
 _FIRST_MASTER = "Standard"
+_MANIFEST = _NS % "manifest"
 
 
 def opendocument_spans(package: Package) -> Iterator[Span]:
@@ -40,6 +42,13 @@ def opendocument_spans(package: Package) -> Iterator[Span]:
     if not reader.slides:
         for event, element in package.elements("styles.xml", whole=_PARAGRAPHS):
             yield from reader.take_master(event, element)
+
+
+def refuse_locked(package: Package) -> None:
+    """Raises `DocumentRefused` where the manifest says that members are encrypted."""
+    for event, element in package.elements("META-INF/manifest.xml"):
+        if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
+            raise DocumentRefused(Refusal.PASSWORD)
 
 
 @dataclass(slots=True)

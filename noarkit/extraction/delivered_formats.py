@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from noarkit.copies.inspection.odf import refuse_locked
 from noarkit.documents.damage import ZIPPED, damage_of, is_judged, is_locked
+from noarkit.documents.opendocument import refuse_locked
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import open_package
 from noarkit.safe.pdfa import available, claimed_flavour

@@ -35,6 +35,8 @@ What we write:
 The machine:
 
     children       what child processes get from this one; limits: what they may use
+    sandbox        programs on somebody else's document: walls, limits, no survivors
+    process_tree   processes that tools leave behind
     worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
     ordered_work   pieces of work done by several of them, and the answers in order
     errand         commands of others', run under limits; keeper: the process that watches over one of them

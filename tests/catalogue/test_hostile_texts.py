@@ -18,8 +18,8 @@ from noarkit.catalogue.search import SearchQuery
 from noarkit.catalogue.text.children import Patience, TextChild
 from noarkit.catalogue.text.collecting import ReadingOptions, collect_texts
 from noarkit.catalogue.text.decoding import DocumentText
-from noarkit.copies.processes import descendants
 from noarkit.documents.layers import MOST_CHARACTERS
+from noarkit.safe.process_tree import descendants
 from tests.catalogue.shelves import Shelf, catalogue_of
 from tests.copies.corpus.hostile import HOSTILE
 from tests.copies.corpus.office import docx

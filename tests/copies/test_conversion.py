@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.copies.conversion import Batch, BatchTask, Settlement, convert_batch
-from noarkit.copies.port import Failure, Finding, Gate, Identity, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Finding, Gate, Identity, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.toolbox import Toolbox
+from noarkit.safe.sandbox import Limits
 
 WANTED = b"wanted"
 ACTIONS = st.sampled_from(

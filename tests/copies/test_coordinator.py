@@ -16,10 +16,11 @@ import pytest
 from noarkit.copies import coordinator
 from noarkit.copies.coordinator import Derivation, DerivingOptions, DerivingTools
 from noarkit.copies.numbers import format_rows, state_counts
-from noarkit.copies.port import Limits, Response, Rule
+from noarkit.copies.port import Response, Rule
 from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.store import CopyStore
 from noarkit.forms.finders import open_source
+from noarkit.safe.sandbox import Limits
 from tests.copies.fake import RULE, FakePolicy, left_behind, toolbox
 from tests.waiting import came
 

@@ -14,9 +14,10 @@ from noarkit.copies.gates.registry import all_gates, has_judged
 from noarkit.copies.identity import Identifier
 from noarkit.copies.numbers import STATES
 from noarkit.copies.policy import read_policy
-from noarkit.copies.port import Failure, Finding, Identity, Limits, Product, Rule, Task
+from noarkit.copies.port import Failure, Finding, Identity, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.reports.copies_words import finding_sentence, reason_detail
+from noarkit.safe.sandbox import Limits
 from noarkit.words.texts import LANGUAGES, fields, texts
 from tests.package_code import MODULES, PACKAGE, nodes_of
 

@@ -21,9 +21,10 @@ import orjson
 from noarkit.catalogue.text.children import BROKEN_OFF, LENGTH
 from noarkit.catalogue.text.decoding import MOST_BYTES, DocumentText
 from noarkit.catalogue.text.reading import read_document
-from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import Refusal
 from noarkit.safe.children import die_with_parent
 from noarkit.safe.limits import ProcessLimits, go_first, limit_process
+from noarkit.safe.sandbox import Stopped
 from noarkit.safe.workplace import temporary_folder
 
 MEMORY_BYTES = 1536 * 1024 * 1024
@@ -71,9 +72,9 @@ def _read(path: Path, question: dict[str, str]) -> DocumentText:
     try:
         return read_document(path, question["name"], question["media_type"])
     except MemoryError:
-        return DocumentText("", Reason.MEMORY)
+        return DocumentText("", Stopped.MEMORY)
     except Exception:  # noqa: BLE001  # a document that is not what it seems makes its library raise anything
-        return DocumentText("", Reason.DAMAGED)
+        return DocumentText("", Refusal.DAMAGED)
 
 
 def _take_document(questions: BinaryIO, path: Path) -> bool:

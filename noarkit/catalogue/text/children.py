@@ -17,12 +17,11 @@ from typing import IO
 import orjson
 
 from noarkit.catalogue.text.decoding import DocumentText, stretches_from
-from noarkit.copies.converters.sandbox import walls_around
-from noarkit.copies.processes import descendants
-from noarkit.copies.reasons import Reason
 from noarkit.documents.layers import MOST_CHARACTERS
 from noarkit.safe.children import interpreter_command, interpreter_environment, interpreter_folders
 from noarkit.safe.pipes import PipeReader, PipeWriter
+from noarkit.safe.process_tree import descendants
+from noarkit.safe.sandbox import Stopped, walls_around
 from noarkit.safe.signals import kill_tree, own_session, was_killed
 
 LENGTH = struct.Struct("<I")
@@ -103,18 +102,18 @@ class TextChild:
         """Its answer, as far as it has come: None where more is to come. An overdue or broken child is ended."""
         if time.monotonic() > self._deadline:
             self.kill()
-            return DocumentText("", Reason.TIMED_OUT)
+            return DocumentText("", Stopped.TIMED_OUT)
         assert self.reader is not None  # noqa: S101  # it was asked
         block = self.reader.read_ready()
         if block is None:
             return None
         self._answer += block
         if not block or len(self._answer) > _MOST_ANSWER_BYTES:
-            reason = Reason.TOO_LARGE if block else self._cause()
+            reason = Stopped.TOO_LARGE if block else self._cause()
             self.kill()
             return DocumentText("", reason)
         answer = _whole_answer(self._answer)
-        if answer is not None and (answer.reason == Reason.MEMORY or self._documents >= _MOST_DOCUMENTS):
+        if answer is not None and (answer.reason == Stopped.MEMORY or self._documents >= _MOST_DOCUMENTS):
             self.kill()
         return answer
 
@@ -147,12 +146,12 @@ class TextChild:
         self.reader = PipeReader(self._process.stdout)
         self._writer = PipeWriter(self._process.stdin, self._process.kill)
 
-    def _cause(self) -> Reason:
+    def _cause(self) -> Stopped:
         """Why it ended without an answer."""
         assert self._process is not None  # noqa: S101  # it was asked
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
-        return Reason.MEMORY if was_killed(self._process.returncode) else Reason.CRASHED
+        return Stopped.MEMORY if was_killed(self._process.returncode) else Stopped.CRASHED
 
     def _send_frame(self, content: bytes) -> None:
         self._send(LENGTH.pack(len(content)))
@@ -188,7 +187,7 @@ def _whole_answer(answer: bytearray) -> DocumentText | None:
         stretches = stretches_from(facts["stretches"], len(text))
         return DocumentText(text, str(facts["reason"]), bool(facts["is_cut"]), bool(facts["has_gaps"]), stretches)
     except (ValueError, KeyError, TypeError):
-        return DocumentText("", Reason.CRASHED)
+        return DocumentText("", Stopped.CRASHED)
 
 
 def _command() -> tuple[Sequence[str], bool]:

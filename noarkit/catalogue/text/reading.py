@@ -8,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from noarkit.catalogue.text.decoding import MOST_BYTES, DocumentText, TextStretch, tidy_text
-from noarkit.copies.reasons import Reason
 from noarkit.documents.layers import MOST_CHARACTERS, PLAIN, Layer, TextLine
 from noarkit.documents.reading import TextRequest, text_lines
-from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 _NO_TEXT = "no-text"
 
@@ -20,7 +19,7 @@ def read_document(path: Path, name: str = "", media_type: str = "") -> DocumentT
     """The text of a document, at most `MOST_CHARACTERS`; a reason where there is none. What a library raises on a
     document that is not what it seems passes through."""
     if path.stat().st_size > MOST_BYTES:
-        return DocumentText("", Reason.TOO_LARGE)
+        return DocumentText("", Refusal.TOO_LARGE)
     gathering = _Gathering()
     reason = ""
     request = TextRequest("persons", note_gap=gathering.note_gap)

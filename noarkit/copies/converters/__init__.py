@@ -10,7 +10,6 @@ mail         mails → PDF/A; markup_cleaning: keeps of a stranger's HTML what s
 media        sound → FLAC, video → FFV1 in Matroska, decoded and compared
 snapshot     what a service answered in JSON → PDF/A
 ocr          lays the text of a scan behind its pages, where a policy wants it
-sandbox      where programs run: walls, limits, no survivors
 
 office              LibreOffice, in batches
 office_filters      by which filter it reads a format and writes a target, with which options

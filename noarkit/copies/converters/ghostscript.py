@@ -20,9 +20,9 @@ from pathlib import Path
 from noarkit.copies.converters.fonts import font_digest
 from noarkit.copies.converters.office_filters import PDF_FLAVOURS
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
-from noarkit.copies.converters.sandbox import Completed, Sandbox
-from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Completed, Limits, Sandbox
 from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
@@ -146,7 +146,7 @@ class Ghostscript:
     def _judge(self, task: Task, completed: Completed, draft: Path, facts: PdfFacts) -> Outcome:
         """Takes the result only of a run without a fault, and only with all its pages."""
         if completed.reason is not None:
-            return Failure(completed.reason)
+            return Failure(Reason(completed.reason))
         if completed.exit_code:
             return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
         after = pdf_facts(draft) if draft.is_file() else Failure(Reason.NO_RESULT)

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noarkit.copies.broken_pictures import refuse_cut_pictures
 from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Outcome, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.broken_pictures import refuse_cut_pictures
 
 if TYPE_CHECKING:
     from PIL.Image import Exif, Image

@@ -21,11 +21,12 @@ from functools import partial
 
 import orjson
 
-from noarkit.copies.port import Failure, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.limits import ProcessLimits, limit_process, own_memory_bytes, peak_memory_bytes, processor_s
 from noarkit.safe.owners import is_root
+from noarkit.safe.sandbox import Limits
 from noarkit.safe.signals import ran_out_of_time, was_killed, wrote_too_much
 from noarkit.safe.worker_pool import END, ParentPipe, ProcessPool, WorkerOptions, WorkerProcess
 from noarkit.version import __version__

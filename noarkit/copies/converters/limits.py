@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noarkit.copies.port import Limits
+from noarkit.safe.sandbox import Limits
 
 _START_S = 30.0
 _PER_MEGABYTE_S = 1.0

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.copies.converters.sandbox import Completed, Sandbox
-from noarkit.copies.port import Failure, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Completed, Limits, Sandbox
 from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
@@ -133,7 +133,7 @@ class Media:
         command = [str(shutil.which(self._program)), "-nostdin", "-hide_banner", *_LOCAL, "-i", str(source)]
         completed = self._run(command, *folders, task.limits)  # without an output it tells of its input, and fails
         if completed.reason is not None:
-            return Failure(completed.reason)
+            return Failure(Reason(completed.reason))
         kinds = _STREAM.findall(completed.stderr)
         if not kinds:
             return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
@@ -185,7 +185,7 @@ class Media:
 def _failure_of(completed: Completed) -> Failure | None:
     """Why a run gives nothing; what it says of it is of the document, and is told in short."""
     if completed.reason is not None:
-        return Failure(completed.reason)
+        return Failure(Reason(completed.reason))
     if completed.exit_code:
         return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
     return None

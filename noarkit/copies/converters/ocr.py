@@ -19,9 +19,9 @@ import orjson
 from noarkit.copies.converters.ghostscript import pdf_facts
 from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa
-from noarkit.copies.converters.sandbox import Completed, Sandbox
-from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Completed, Limits, Sandbox
 from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
@@ -92,7 +92,7 @@ class TextRecognition:
             command = [str(shutil.which(self._program)), *_SWITCHES, "--language", language, *files]
             completed = self._run(command, inputs, outputs, task.limits)
             if completed.reason is not None:
-                return Failure(completed.reason)
+                return Failure(Reason(completed.reason))
             if completed.exit_code:
                 reason = _REASONS.get(completed.exit_code, Reason.CONTENT_REFUSED)
                 return Failure(reason, {"exit": completed.exit_code})

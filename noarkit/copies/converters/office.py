@@ -33,10 +33,10 @@ from noarkit.copies.converters.office_filters import (
 )
 from noarkit.copies.converters.office_profile import profile_settings, write_profile
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
-from noarkit.copies.converters.sandbox import Completed, Progress, Sandbox
-from noarkit.copies.port import TRIED_ALONE, Failure, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import TRIED_ALONE, Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.sandbox import Completed, Limits, Progress, Sandbox, Stopped
 from noarkit.safe.workplace import folder_for_owner, temporary_folder
 
 MOST_IN_BATCH = 200
@@ -308,7 +308,7 @@ def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outco
             outcomes.append((one.task, Failure(Reason.DAMAGED)))
         elif fate == "no-result":
             outcomes.append((one.task, _no_result(batch.result_of(one), one.task.limits, output)))
-        elif completed.reason is Reason.DISK_FULL:
+        elif completed.reason is Stopped.DISK_FULL:
             outcomes.append((one.task, Failure(Reason.DISK_FULL)))
         elif fate == "waiting":
             waiting.append(one.task)
@@ -328,11 +328,11 @@ def _no_result(path: Path, limits: Limits, output: str) -> Failure:
 
 def _failure(completed: Completed, limits: Limits, patience: int) -> Failure:
     """Why there is nothing, of a document that had a turn of its own."""
-    if completed.reason is Reason.TIMED_OUT:
+    if completed.reason is Stopped.TIMED_OUT:
         return Failure(Reason.TIMED_OUT, {"limit_s": patience * limits.cpu_s, TRIED_ALONE: True})
-    if completed.reason is Reason.MEMORY:
+    if completed.reason is Stopped.MEMORY:
         return Failure(Reason.MEMORY, {"limit_bytes": limits.memory_bytes, TRIED_ALONE: True})
-    if completed.reason is Reason.TOO_LARGE:
+    if completed.reason is Stopped.TOO_LARGE:
         return Failure(Reason.TOO_LARGE, {"limit_bytes": limits.output_bytes})
     return Failure(Reason.CRASHED, {"exit": completed.exit_code, TRIED_ALONE: True})
 

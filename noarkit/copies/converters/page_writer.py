@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any  # Any: the libraries have no types for us
 from urllib.parse import urlsplit
 
-from noarkit.copies.broken_pictures import cut_pictures_are_drawn
 from noarkit.copies.converters.library import product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Finding, Outcome, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.broken_pictures import cut_pictures_are_drawn
 
 NOWHERE = "http://nowhere.invalid/"
 """Where a page is said to lie: what it names relative to itself is refused by name, as all else."""

@@ -12,11 +12,11 @@ from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.page import PAGE
 from noarkit.copies.converters.pdf import PDF_DECLARE
-from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.port import Converter
 from noarkit.copies.settings import CopySettings
+from noarkit.safe.sandbox import Sandbox
 
 
 def converters(settings: CopySettings) -> Mapping[str, Converter]:

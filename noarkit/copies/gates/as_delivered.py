@@ -11,10 +11,10 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
 from noarkit.copies.port import Failure, Finding
 from noarkit.copies.reasons import Reason
 from noarkit.documents.damage import ENCRYPTED, MOST_UNPACKED, opens
+from noarkit.documents.pictures import PictureUnreadable, open_picture
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
 from noarkit.safe.html import HtmlReader
@@ -152,7 +152,7 @@ def _image(path: Path) -> Verdict:
         with open_picture(path) as picture:
             picture.load()
     except PictureUnreadable as error:
-        return Failure(error.reason)
+        return Failure(Reason(error.reason))
     return ()
 
 
@@ -167,7 +167,7 @@ def _tiff(path: Path) -> Verdict:
                     return Failure(Reason.WRONG_FORMAT, {"wanted": "tiff", "is": f"compression {compression}"})
                 picture.load()
     except PictureUnreadable as error:
-        return Failure(error.reason)
+        return Failure(Reason(error.reason))
     return ()
 
 

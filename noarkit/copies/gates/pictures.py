@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noarkit.copies.broken_pictures import refuse_cut_pictures
 from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
+from noarkit.documents.pictures import PictureUnreadable, open_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -65,35 +63,7 @@ class PixelsGate:
             with open_picture(task.source) as original, open_picture(product.path) as copy:
                 return _compare(original, copy)
         except PictureUnreadable as error:
-            return Failure(error.reason)
-
-
-class PictureUnreadable(ValueError):
-    """A picture that cannot be decoded."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-@contextmanager
-def open_picture(path: Path) -> Iterator[Image]:
-    """Opens a picture as long as a block lasts. Raises `PictureUnreadable`, also for pixels that cannot be decoded."""
-    from PIL import Image, UnidentifiedImageError
-
-    refuse_cut_pictures()
-    try:
-        with Image.open(path) as picture:
-            width, height = picture.size
-            if width * height > MOST_PIXELS:
-                raise PictureUnreadable(Reason.TOO_LARGE)
-            yield picture
-    except Image.DecompressionBombError as error:
-        raise PictureUnreadable(Reason.TOO_LARGE) from error
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
-        if isinstance(error, PictureUnreadable):
-            raise
-        raise PictureUnreadable(Reason.DAMAGED) from error
+            return Failure(Reason(error.reason))
 
 
 def difference(left: Image, right: Image) -> float:

@@ -8,7 +8,6 @@ from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.port import Finding
 from noarkit.copies.tokens import PRIVATE
-from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -22,13 +21,6 @@ _FIELDS = {
     f"{_TEXT}{name}": name.upper()
     for name in ("date", "time", "print-date", "print-time", "file-name", "creation-date", "modification-date")
 }
-
-
-def refuse_locked(package: Package) -> None:
-    """Raises `DocumentRefused` where the manifest says that members are encrypted."""
-    for event, element in package.elements("META-INF/manifest.xml"):
-        if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
-            raise DocumentRefused(Refusal.PASSWORD)
 
 
 def find_in_odf(package: Package) -> Iterator[Finding]:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from noarkit.copies.inspection.binary import find_in_binary
 from noarkit.copies.inspection.markup import find_in_markup
-from noarkit.copies.inspection.odf import find_in_odf, refuse_locked
+from noarkit.copies.inspection.odf import find_in_odf
 from noarkit.copies.inspection.ooxml import find_in_ooxml
 from noarkit.copies.inspection.pdf import find_in_pdf
 from noarkit.copies.inspection.pictures import find_in_picture
 from noarkit.copies.inspection.rtf import find_in_rtf
 from noarkit.copies.port import Failure, Finding, Identity
 from noarkit.copies.reasons import Reason
+from noarkit.documents.opendocument import refuse_locked
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import open_package
 

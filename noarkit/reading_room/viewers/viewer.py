@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.reading_room.viewers.content import RAW_FORMATS, ContentFile, Tickets
 from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect, detected_as, differences, formats
 from noarkit.reading_room.viewers.job import Job
@@ -27,6 +26,7 @@ from noarkit.reading_room.viewers.port import (
 )
 from noarkit.reading_room.viewers.signs import line_of, text_of
 from noarkit.reading_room.viewers.workroom import LaidOut, Result, Workroom, WorkroomLimits, open_plain
+from noarkit.safe.sandbox import Sandbox
 
 _DRAWN = re.compile(r"(?:page|frame)-\d{1,9}\.png")
 _MOST_SIDE = 20_000

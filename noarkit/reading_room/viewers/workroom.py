@@ -19,9 +19,6 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 
-from noarkit.copies.converters.sandbox import Sandbox
-from noarkit.copies.port import Limits
-from noarkit.copies.reasons import Reason
 from noarkit.reading_room.viewers.child import ANSWER, PART
 from noarkit.reading_room.viewers.job import Job
 from noarkit.reading_room.viewers.port import Answer, DocumentSource, Note
@@ -31,6 +28,7 @@ from noarkit.safe.atomic import no_room
 from noarkit.safe.descriptors import NO_FOLLOW, NO_WAITING, open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES, sha256_of
 from noarkit.safe.fixity import Difference, Fixity, checked
+from noarkit.safe.sandbox import Limits, Sandbox, Stopped
 from noarkit.safe.workplace import folder_for_owner
 
 LIMITS = Limits(cpu_s=20, wall_s=30, memory_bytes=1536 * 1024 * 1024, output_bytes=1024 * 1024 * 1024)
@@ -184,7 +182,7 @@ class Workroom:
             return Result(_answer_in(outputs), outputs)
         # root gives its rights away before it reads; where nobody else can run Python, nothing is read
         is_unable = completed.exit_code in _NOT_STARTED and not self._sandbox.isolated
-        code = "no-sandbox" if is_unable else str(completed.reason or Reason.CRASHED)
+        code = "no-sandbox" if is_unable else str(completed.reason or Stopped.CRASHED)
         return Result(Answer(None, Note(code)), outputs)
 
     def _laid_out(self, key: DocumentKey, fetch: Callable[[LaidOut], None]) -> LaidOut:

@@ -11,8 +11,9 @@ from pathlib import Path
 from noarkit.copies.gates.registry import all_gates, pass_gates
 from noarkit.copies.identity import Identifier
 from noarkit.copies.inspection import words_of
-from noarkit.copies.port import Converter, Failure, Finding, Limits, Product, Rule, Task
+from noarkit.copies.port import Converter, Failure, Finding, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Limits
 from tests.waiting import PATIENCE_S
 
 LIMITS = Limits(cpu_s=30, wall_s=PATIENCE_S, memory_bytes=2 * 1024**3, output_bytes=64 * 1024**2)

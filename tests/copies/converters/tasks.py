@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.copies.converters.sandbox import Sandbox
-from noarkit.copies.port import Converter, Finding, Identity, Limits, Outcome, Rule, Task
+from noarkit.copies.port import Converter, Finding, Identity, Outcome, Rule, Task
+from noarkit.safe.sandbox import Limits, Sandbox
 from tests.waiting import PATIENCE_S
 
 needs_office = [

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from noarkit.copies.converters.ghostscript import Ghostscript, PdfFacts, pdf_facts, refusal
-from noarkit.copies.converters.sandbox import Sandbox
-from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule
+from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Limits, Sandbox
 from tests.copies.converters.tasks import make_task
 from tests.waiting import PATIENCE_S
 

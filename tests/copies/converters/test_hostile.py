@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.copies.converters.office import Office
-from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Outcome, Product
+from noarkit.safe.sandbox import Sandbox
 from tests.copies.converters.documents import DRAWING, docx, odf, relations, rtf, xlsx
 from tests.copies.converters.tasks import make_task, needs_bubblewrap, needs_office, outcomes_of
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.copies.converters.library import LibraryConverter, product_of
-from noarkit.copies.port import Failure, Identity, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Identity, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Limits
 from tests.waiting import PATIENCE_S
 
 ONLY_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from noarkit.copies.converters.ocr import TextRecognition
-from noarkit.copies.port import Limits
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Limits
 from tests.copies.converters.library_tasks import Workbench, text_by_poppler
 from tests.copies.gates.drawing import draw_pdf
 from tests.waiting import PATIENCE_S

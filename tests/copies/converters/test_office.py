@@ -14,9 +14,9 @@ import pytest
 
 from noarkit.copies.converters.fonts import embedded_fonts, family
 from noarkit.copies.converters.office import Office
-from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Sandbox
 from tests.copies.converters.documents import WORD, docx, odf, paragraph, pptx, relations, rtf, word_field, xlsx
 from tests.copies.converters.tasks import make_task, needs_office, outcomes_of
 from tests.copies.corpus.letters import letter, word_styles, word_theme

@@ -13,9 +13,9 @@ import pytest
 from noarkit.copies.converters.limits import limits_for
 from noarkit.copies.converters.office import MOST_IN_BATCH, Office
 from noarkit.copies.converters.office_fates import fates_of
-from noarkit.copies.converters.sandbox import Sandbox
-from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product
+from noarkit.copies.port import Failure, Finding, Outcome, Product
 from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Limits, Sandbox
 from tests.copies.converters.tasks import make_task, needs_bubblewrap, outcomes_of
 from tests.processes import running_with
 from tests.waiting import PATIENCE_S, came

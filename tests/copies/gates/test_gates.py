@@ -19,9 +19,10 @@ from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
 from noarkit.copies.gates.words import WordsGate, WordsOf
 from noarkit.copies.identity import Identifier
-from noarkit.copies.port import Failure, Finding, Gate, Identity, Limits, Product, Rule, Task
+from noarkit.copies.port import Failure, Finding, Gate, Identity, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.safe.sandbox import Limits
 from tests.copies.gates.drawing import draw_pdf, draw_pdfa, picture_with_cross
 
 LETTER = Identity(

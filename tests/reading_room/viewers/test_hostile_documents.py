@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 import pytest
 
-from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.reading_room.viewers.content import ContentRequest, Tickets, content_response
 from noarkit.reading_room.viewers.port import DEEPEST, Lines, Piece, View, ViewRequest
 from noarkit.reading_room.viewers.viewer import Viewer
 from noarkit.reading_room.viewers.workroom import LIMITS, WorkroomLimits, open_plain, program_folders
+from noarkit.safe.sandbox import Sandbox
 from tests.browser import Page
 from tests.reading_room.viewers.documents import DOCUMENTS, FAR
 from tests.reading_room.viewers.rooms import CONTENT, codes_of, page_of, source_of, source_of_blocks, text_of_page

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from noarkit.copies.inspection import inspect
-from noarkit.copies.port import Failure, Identity
 from noarkit.reading_room.viewers.job import Reading, Refusal
 from noarkit.reading_room.viewers.port import Note
+from noarkit.wings import has_wing
 
 _TOLD = frozenset(
     {"macros", "external-content", "embedded-objects", "hidden-text", "hidden-sheets", "hidden-rows", "hidden-slides"}
@@ -14,7 +13,13 @@ _TOLD = frozenset(
 
 
 def findings_of(reading: Reading) -> list[Note]:
-    """Notes on what is not shown of a document, or was not done. Raises `Refusal` for one that is not to be opened."""
+    """Notes on what is not shown of a document, or was not done; none where archival copies are not installed. Raises
+    `Refusal` for one that is not to be opened."""
+    if not has_wing("copies"):
+        return []
+    from noarkit.copies.inspection import inspect
+    from noarkit.copies.port import Failure, Identity
+
     detected = reading.detected
     findings = inspect(reading.job.document, Identity(None, detected.media_type, "", "signature"))
     if isinstance(findings, Failure):

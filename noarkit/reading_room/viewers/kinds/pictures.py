@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
-from noarkit.copies.preview import in_colour
-from noarkit.copies.reasons import Reason
+from noarkit.documents.pictures import PictureUnreadable, in_colour, open_picture
 from noarkit.reading_room.viewers.job import Job, Reading, Refusal
 from noarkit.reading_room.viewers.kinds.picture_sizes import size_by_header
 from noarkit.reading_room.viewers.port import Drawing, Note, Pictures, Plain, Rendering
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 RAW_FORMATS = frozenset({"png", "jpeg", "gif", "webp"})
 MOST_RAW_PIXELS = 50_000_000
 MOST_PIXELS = 250_000_000
-_CODES = {Reason.TOO_LARGE: "too-many-pixels"}
+_CODES = {"too-large": "too-many-pixels"}
 _MOST_FRAMES = 500
 _MOST_RAW_FRAMES = 1_000
 _LARGEST = (1600, 2200)
@@ -79,7 +77,7 @@ def _opened(job: Job) -> Iterator[Image]:
             with open_picture(job.document) as picture:
                 yield picture
         except PictureUnreadable as error:
-            raise Refusal(_CODES.get(error.reason, str(error.reason))) from error
+            raise Refusal(_CODES.get(str(error.reason), str(error.reason))) from error
 
 
 def _frame_count(picture: Image) -> int:

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.copies.converters.sandbox import Completed, Progress, Sandbox
-from noarkit.copies.port import Limits
-from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Completed, Limits, Progress, Sandbox, Stopped
 from tests.copies.converters.tasks import needs_bubblewrap
 from tests.processes import command_line, running_with
 from tests.waiting import PATIENCE_S, came
@@ -97,13 +95,13 @@ def test_walls_hide_files_processes_and_network(sandbox: str, folders: tuple[Pat
 
 def test_processor_time_is_limited_and_measured(run: Run) -> None:
     completed = run("while :; do :; done")
-    assert completed.reason is Reason.TIMED_OUT
+    assert completed.reason is Stopped.TIMED_OUT
     assert 0.3 < completed.cpu_s < 3
 
 
 def test_time_that_passes_is_limited(run: Run) -> None:
     completed = run("sleep 3600", Limits(cpu_s=5, wall_s=0.5))
-    assert completed.reason is Reason.TIMED_OUT
+    assert completed.reason is Stopped.TIMED_OUT
     assert completed.wall_s < PATIENCE_S
 
 
@@ -111,22 +109,22 @@ def test_memory_is_limited_for_one_and_for_all_together(run: Run) -> None:
     limits = Limits(cpu_s=20, wall_s=PATIENCE_S, memory_bytes=300 * 1024**2)
     greedy = "head -c 900000000 /dev/zero | tail -c 800000000"
     one = run(greedy, limits)
-    assert one.reason is Reason.MEMORY
+    assert one.reason is Stopped.MEMORY
     # each within the limit, and twice as much as is allowed together
     hold = "head -c 100000000 /dev/zero | tail -c 100000000 | (sleep 30; wc -c)"
     many = run(f"({hold})& ({hold})& ({hold})& ({hold})& ({hold})& wait", limits)
-    assert many.reason is Reason.MEMORY
+    assert many.reason is Stopped.MEMORY
     assert many.peak_bytes > 300 * 1024**2
 
 
 def test_what_it_writes_is_limited_for_a_file_and_for_all(run: Run, folders: tuple[Path, Path]) -> None:
     outputs = folders[1]
     limits = Limits(cpu_s=20, wall_s=PATIENCE_S, output_bytes=2 * 1024**2)
-    assert run(f"head -c 50000000 /dev/zero > {outputs}/one", limits).reason is Reason.TOO_LARGE
+    assert run(f"head -c 50000000 /dev/zero > {outputs}/one", limits).reason is Stopped.TOO_LARGE
     assert (outputs / "one").stat().st_size <= 2 * 1024**2
     (outputs / "one").unlink()
     line = f"for n in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > {outputs}/$n; done; sleep 30"
-    assert run(line, limits).reason is Reason.TOO_LARGE
+    assert run(line, limits).reason is Stopped.TOO_LARGE
 
 
 def test_a_child_that_leaves_group_and_session_does_not_outlive(run: Run) -> None:
@@ -140,7 +138,7 @@ def test_a_fork_bomb_is_ended(run: Run) -> None:
     ten, sign = "1 2 3 4 5 6 7 8 9 10", sign_of("02")
     bomb = f"for a in {ten}; do (for b in {ten}; do setsid sleep {sign} & done; wait) & done; wait"
     completed = run(bomb, Limits(cpu_s=20, wall_s=PATIENCE_S))
-    assert completed.reason is Reason.CRASHED
+    assert completed.reason is Stopped.CRASHED
     assert came(lambda: not running_with(sign))
 
 
@@ -153,7 +151,7 @@ def test_a_flood_of_words_is_cut_to_its_beginning_and_its_end(run: Run) -> None:
 
 
 def test_a_crash_is_told_by_its_signal(run: Run) -> None:
-    assert run("kill -SEGV $$").reason is Reason.CRASHED
+    assert run("kill -SEGV $$").reason is Stopped.CRASHED
     assert run("exit 1").reason is None
     assert run("exec /no/such/program").exit_code == 127
 
@@ -167,7 +165,7 @@ def test_each_document_of_a_batch_has_the_time_of_one(run: Run, folders: tuple[P
         completed = run(line, Limits(cpu_s=9, wall_s=1.5 * scale), progress=Progress(made, 3))
         if len(list(made.iterdir())) == 3:
             break
-    assert completed.reason is Reason.TIMED_OUT
+    assert completed.reason is Stopped.TIMED_OUT
     assert len(list(made.iterdir())) == 3
     assert 3 * scale < completed.wall_s < PATIENCE_S
 
@@ -176,7 +174,7 @@ def test_each_document_of_a_batch_has_the_time_of_one(run: Run, folders: tuple[P
 def test_whoever_asked_is_killed_and_the_program_goes_with_it(kind: str, folders: tuple[Path, Path]) -> None:
     sign = sign_of("03")
     code = (
-        "from pathlib import Path; from noarkit.copies.converters.sandbox import Sandbox; "
+        "from pathlib import Path; from noarkit.safe.sandbox import Sandbox; "
         "from noarkit.copies.port import Limits; "
         f"command = ['/bin/sh', '-c', 'setsid sleep {sign} & sleep {sign}']; "
         f"Sandbox({kind!r}).run(command, inputs=Path({str(folders[0])!r}), outputs=Path({str(folders[1])!r}), "

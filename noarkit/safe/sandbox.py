@@ -13,11 +13,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from noarkit.copies.port import Limits
-from noarkit.copies.reasons import Reason
 from noarkit.safe.errand import Account, Errand, run_errand
 from noarkit.safe.owners import give_to, is_root, take_over
 from noarkit.safe.workplace import temporary_folder
@@ -48,12 +47,32 @@ _NO_MEMORY = (
 _LITTLE_ROOM = 4 * 1024 * 1024
 
 
+class Stopped(StrEnum):
+    """Why a program was stopped, or fell."""
+
+    TIMED_OUT = "timed-out"
+    CRASHED = "crashed"
+    MEMORY = "memory"
+    TOO_LARGE = "too-large"
+    DISK_FULL = "disk-full"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one task may use. Over it, the tool is stopped with all it started."""
+
+    cpu_s: float
+    wall_s: float
+    memory_bytes: int = 4 * 1024**3
+    output_bytes: int = 1024**3
+
+
 @dataclass(frozen=True, slots=True)
 class Completed:
     """What became of a command. `reason` is why it was stopped or fell; None where it ended by itself."""
 
     exit_code: int
-    reason: Reason | None
+    reason: Stopped | None
     stdout: str
     stderr: str
     cpu_s: float
@@ -270,29 +289,29 @@ def _completed(account: Account, errand: Errand, outputs: Path) -> Completed:
 
 
 _STOPPED = {
-    "cpu": Reason.TIMED_OUT,
-    "wall": Reason.TIMED_OUT,
-    "memory": Reason.MEMORY,
-    "output": Reason.TOO_LARGE,
-    "processes": Reason.CRASHED,
+    "cpu": Stopped.TIMED_OUT,
+    "wall": Stopped.TIMED_OUT,
+    "memory": Stopped.MEMORY,
+    "output": Stopped.TOO_LARGE,
+    "processes": Stopped.CRASHED,
 }
 
 
-def _reason(account: Account, errand: Errand, outputs: Path) -> Reason | None:
+def _reason(account: Account, errand: Errand, outputs: Path) -> Stopped | None:
     if shutil.disk_usage(outputs).free < _LITTLE_ROOM:
-        return Reason.DISK_FULL
+        return Stopped.DISK_FULL
     if account["stopped"] is not None:
-        return _STOPPED.get(account["stopped"], Reason.CRASHED)
+        return _STOPPED.get(account["stopped"], Stopped.CRASHED)
     if account["exit_code"] == 0:
         return None
     # bubblewrap tells a signal as the shell does
     number = account["exit_code"] - 128 if account["exit_code"] > 128 else -account["exit_code"]
     if number == 25:  # SIGXFSZ
-        return Reason.TOO_LARGE
+        return Stopped.TOO_LARGE
     if number == 24:  # SIGXCPU
-        return Reason.TIMED_OUT
+        return Stopped.TIMED_OUT
     if any(sign in account["stderr"] for sign in _NO_MEMORY):
-        return Reason.MEMORY
+        return Stopped.MEMORY
     if account["peak_virtual_bytes"] > errand["memory_bytes"] * 0.9:
-        return Reason.MEMORY
-    return Reason.CRASHED if number in (4, 6, 7, 8, 9, 11) or account["exit_code"] < 0 else None
+        return Stopped.MEMORY
+    return Stopped.CRASHED if number in (4, 6, 7, 8, 9, 11) or account["exit_code"] < 0 else None

@@ -52,14 +52,6 @@ def end_descendants(root: int, spared: Callable[[int], bool] = lambda _: False) 
     return len(ended)
 
 
-def identifies_formats(process: int) -> bool:
-    """True for the process of ours that tells PRONOM identifiers: it serves as long as its starter."""
-    try:
-        return b"noarkit.sources.files.puids" in Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return False
-
-
 def _reap(root: int) -> None:
     """Takes leave of the children of this process that have ended."""
     if root == os.getpid():

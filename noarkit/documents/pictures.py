@@ -1,0 +1,53 @@
+"""Pictures as Pillow opens them: whole, or refused; and in the colours of a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noarkit.documents.broken_pictures import refuse_cut_pictures
+from noarkit.documents.refusal import DocumentRefused, Refusal
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_PIXELS = 400_000_000
+
+
+class PictureUnreadable(DocumentRefused):
+    """A picture that cannot be decoded."""
+
+
+@contextmanager
+def open_picture(path: Path) -> Iterator[Image]:
+    """Opens a picture as long as a block lasts. Raises `PictureUnreadable`, also for pixels that cannot be decoded."""
+    from PIL import Image, UnidentifiedImageError
+
+    refuse_cut_pictures()
+    try:
+        with Image.open(path) as picture:
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                raise PictureUnreadable(Refusal.TOO_LARGE)
+            yield picture
+    except Image.DecompressionBombError as error:
+        raise PictureUnreadable(Refusal.TOO_LARGE) from error
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+        if isinstance(error, PictureUnreadable):
+            raise
+        raise PictureUnreadable(Refusal.DAMAGED) from error
+
+
+def in_colour(picture: Image) -> Image:
+    """A picture of any mode as a screen shows it; what is transparent lies on white."""
+    from PIL import Image
+
+    if picture.mode.startswith("I;16") or picture.mode == "I":
+        return picture.convert("I").point(lambda shade: shade * (1 / 257)).convert("L").convert("RGB")
+    if picture.has_transparency_data:
+        drawn = picture.convert("RGBA")
+        paper = Image.new("RGBA", drawn.size, "white")
+        return Image.alpha_composite(paper, drawn).convert("RGB")
+    return picture.convert("RGB")
