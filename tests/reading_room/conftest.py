@@ -22,6 +22,13 @@ from tests.waiting import PATIENCE_S
 def open_room(place: Place, path: Path, lang: str = "en", *, reads_documents: bool = False) -> Iterator[OpenRoom]:
     """A room over a place, in a thread of this process."""
     write_catalogue(path, place.identity, place.items(ignore_event))
+    with Catalogue(path, place) as catalogue, serve_catalogue(catalogue, lang, reads_documents=reads_documents) as room:
+        yield room
+
+
+@contextmanager
+def serve_catalogue(catalogue: Catalogue, lang: str = "en", *, reads_documents: bool = False) -> Iterator[OpenRoom]:
+    """A room over what a catalogue lists."""
     opened, stop = threading.Event(), threading.Event()
     rooms: list[OpenRoom] = []
     events: list[Event] = []
@@ -30,24 +37,23 @@ def open_room(place: Place, path: Path, lang: str = "en", *, reads_documents: bo
         rooms.append(room)
         opened.set()
 
-    with Catalogue(path, place) as catalogue:
-        serving = threading.Thread(
-            target=serve_room,
-            args=(catalogue,),
-            kwargs={
-                **{"lang": lang, "ready": ready, "stop_event": stop, "emit": events.append},
-                "reads_documents": reads_documents,
-            },
-        )
-        serving.start()
-        try:
-            assert opened.wait(PATIENCE_S)
-            yield rooms[0]
-        finally:
-            stop.set()
-            serving.join(PATIENCE_S)
-        assert not serving.is_alive()
-        assert [event for event in events if event.name == "page_failed"] == []
+    serving = threading.Thread(
+        target=serve_room,
+        args=(catalogue,),
+        kwargs={
+            **{"lang": lang, "ready": ready, "stop_event": stop, "emit": events.append},
+            "reads_documents": reads_documents,
+        },
+    )
+    serving.start()
+    try:
+        assert opened.wait(PATIENCE_S)
+        yield rooms[0]
+    finally:
+        stop.set()
+        serving.join(PATIENCE_S)
+    assert not serving.is_alive()
+    assert [event for event in events if event.name == "page_failed"] == []
 
 
 @pytest.fixture

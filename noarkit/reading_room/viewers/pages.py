@@ -151,7 +151,8 @@ class _Page:
         }
 
     def _address(self, request: ViewRequest) -> str:
-        return self.addresses.document + query_of(request)
+        document, query = self.addresses.document, query_of(request)
+        return document + (query.replace("?", "&", 1) if "?" in document else query)  # a veil is a query of its own
 
     def _body(self) -> str:
         if isinstance(self.view.body, Plain):
