@@ -87,10 +87,9 @@ class Doors:
         body = rendering.body if rendering is not None else None
         return {header.name: _plain(header.value) for header in body.headers} if isinstance(body, Letter) else {}
 
-    @property
-    def notes(self) -> set[str]:
-        """The codes of what is told beside it."""
-        rendering = self.answer().rendering
+    def notes_in(self, way: Way) -> set[str]:
+        """The codes of what is told beside it, where it is shown in some way."""
+        rendering = self.answer(way).rendering
         return {note.code for note in rendering.notes} if rendering is not None else set()
 
     @cached_property

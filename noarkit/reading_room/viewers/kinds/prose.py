@@ -7,6 +7,7 @@ What a reader of the pages does not see (deleted and hidden text, comments) is l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from noarkit.documents.layers import Layer, Span, text_for
 from noarkit.documents.opendocument import opendocument_spans
@@ -20,14 +21,19 @@ from noarkit.reading_room.viewers.port import Piece, Rendering, Role
 
 _SHOWN, _OFFERED = text_for("view"), text_for("offer")
 _ROLES: dict[Layer, Role] = {"deleted": "deleted", "hidden": "hidden"}
+# what a note says of these depends on whether the page shows them
+_UNSEEN_CODES = {"hidden-text": "hidden-text-unseen"}
+_SHOWN_CODES = {"tracked-changes": "tracked-changes-shown", "comments": "comments-shown"}
 _BY_LAYER = {"note": "note", "header": "header", "comment": "comment", "hidden": "header"}
 
 
 def show_writing(reading: Reading) -> Rendering:
     """A page of the text of a Word document, or of a text or presentation of OpenDocument."""
-    notes = findings_of(reading)
+    is_all = reading.job.way == "all"
+    codes = _SHOWN_CODES if is_all else _UNSEEN_CODES
+    notes = [replace(note, code=codes.get(note.code, note.code)) for note in findings_of(reading)]
     with open_package(reading.job.document) as package:
-        folded = _SpanBlocks(reading.job.way == "all")
+        folded = _SpanBlocks(is_all)
         is_word = reading.detected.format == "docx"
         folded.take(word_spans(main_parts(package)) if is_word else opendocument_spans(package))
     return blocks_page(reading, folded.blocks, notes, ("all",) if folded.has_more else ())
