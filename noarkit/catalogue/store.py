@@ -24,7 +24,7 @@ from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.shared_connection import open_shared
 
 EVENTS: EventFields = {"cataloguing": {"items": "count"}}
-FORMAT = "10"
+FORMAT = "11"
 _BATCH = 5_000
 
 _TABLES = (

@@ -6,6 +6,7 @@ xml_model         the documents of an extract: their elements, in order (noark5-
 formats           formats of files that archives accept (archive-formats.toml)
 format_names      what people call a format, and how lists mark an original and its copy
 conversions       how a conversion to an archival format is carried, and told
+headings          which of its dates is the day of a thing
 own_marks         what noarkit itself leaves in an archive, by name
 identity_numbers  national identity numbers
 disclosure        what may be shown of anything, and what people see of it until they give a reason

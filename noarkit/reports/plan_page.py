@@ -31,6 +31,7 @@ from noarkit.model.disclosure import (
     screens,
 )
 from noarkit.model.formats import APPROVAL_STATUSES, classify_format
+from noarkit.model.headings import DAY_FIELDS
 from noarkit.recipes import read_recipe
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
@@ -46,7 +47,6 @@ _EXAMPLES = 10
 _SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
 _MOST_NAMES = 8
-_DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
 # what a person would look for first, of all that only some accounts may write
 _TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
 _TODAYS_JOURNAL = ("journalaar", "journalsekvensnummer", "journalpostnummer", "journaldato")
@@ -275,7 +275,7 @@ def _journal(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
-    dates = ", ".join(f"json_extract(e.fields, '$.{name}')" for name in _DATES)
+    dates = ", ".join(f"json_extract(e.fields, '$.{name}')" for name in DAY_FIELDS)
     rows = db.execute(
         f"SELECT coalesce(substr(coalesce({dates}), 1, 4),"  # noqa: S608  # our own words
         " (SELECT strftime('%Y', min(c.modified_ns) / 1000000000, 'unixepoch') FROM entity x"

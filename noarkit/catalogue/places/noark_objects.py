@@ -13,6 +13,7 @@ from functools import cache
 from noarkit.catalogue.port import Document, Json
 from noarkit.model import metamodel
 from noarkit.model.disclosure import of_fields
+from noarkit.model.headings import DAY_FIELDS
 
 FOLDERS, RECORDS = "AbstraktMappe", "AbstraktRegistrering"
 DOCUMENT, VERSION = "Dokument", "Dokumentversjon"
@@ -21,7 +22,6 @@ SPINE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse")
 _FAMILIES = frozenset({*SPINE, FOLDERS, RECORDS})
 _TITLES = ("tittel", "title", "arkivskaperNavn", "klasseIdent")
 _IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent")
-_DAYS = ("saksdato", "moetedato", "registreringsDato", "dokumentetsDato", "arkivperiodeStartDato", "opprettetDato")
 _STATUSES = (
     *("saksstatus", "journalstatus", "mappestatus", "moeteregistreringsstatus", "arkivstatus", "arkivdelstatus"),
     "dokumentstatus",
@@ -76,7 +76,7 @@ def heading(fields: Mapping[str, object], case_ident: str = "") -> Heading:
     return Heading(
         _first(fields, _TITLES),
         ident,
-        _first(fields, _DAYS)[:10],
+        _first(fields, DAY_FIELDS)[:10],
         _first(fields, _STATUSES),
         of_fields(fields).is_screened,
     )

@@ -14,14 +14,15 @@ from typing import TypeAlias
 
 from noarkit.catalogue.conversion_steps import COMMENT, CONVERTED
 from noarkit.catalogue.places.change_log import ChangeLog
-from noarkit.catalogue.places.unmapped_screening import with_screening
+from noarkit.catalogue.places.unmapped_screening import own_values, with_screening
 from noarkit.catalogue.port import CustodyStep, Document, Item, Json
 from noarkit.forms.noark5.nodes import Node, Value
 from noarkit.forms.noark5.read.entities import Untakable
 from noarkit.forms.noark5.read.structure import Unit, unit_key
 from noarkit.forms.noark5.source.files import ALGORITHMS
 from noarkit.graph.entity import Content
-from noarkit.model.disclosure import of_fields
+from noarkit.model.disclosure import OWN_NAMES, of_fields
+from noarkit.model.headings import CREATED, DAY_FIELDS
 
 Plain: TypeAlias = dict[str, Json]
 """What stands in an element by name: a text, what stands in an element there, or a list where a name repeats."""
@@ -33,7 +34,7 @@ _DESCRIPTION, _OBJECT, _FILE = "dokumentbeskrivelse", "dokumentobjekt", "referan
 _DOCUMENTS = frozenset({_DESCRIPTION, _OBJECT})
 _REFERENCE = "referanse"
 _STATUSES = ("saksstatus", "journalstatus", "arkivdelstatus", "arkivstatus", "moeteregistreringsstatus", "mappestatus")
-_DAYS = ("journaldato", "saksdato", "moetedato", "opprettetDato")
+_OWN_DAYS = tuple(name for name in DAY_FIELDS if name != CREATED)
 _IDENTS = ("mappeID", "registreringsID", "klasseID")
 _NUMBERS = (("saksaar", "sakssekvensnummer"), ("journalaar", "journalsekvensnummer"))
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -185,8 +186,13 @@ def _ident(fields: Plain) -> str:
 
 
 def moment_of(fields: Plain) -> str:
-    """The text of what people file a unit under, which should begin with a day."""
-    return _first(fields, _DAYS)
+    """The text of what people file a unit under, which should begin with a day. A date that the form has no element for
+    stands in metadata of its record, and is its day all the same."""
+    own = _first(fields, _OWN_DAYS)
+    if not own and OWN_NAMES in fields:
+        carried = (_first(values, _OWN_DAYS) for values in own_values(fields))
+        own = next((moment for moment in carried if moment), "")
+    return own or _first(fields, (CREATED,))
 
 
 @lru_cache(maxsize=50_000)

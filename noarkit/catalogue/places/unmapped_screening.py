@@ -39,6 +39,11 @@ def hidden_names(fields: Plain) -> frozenset[str]:
     return frozenset(str(entry.get(unmapped.CONCERNS) or "").strip() for entry in parties)
 
 
+def own_values(fields: Plain) -> Iterator[Plain]:
+    """What the metadata of a unit say of itself, and not of what lies in it."""
+    return (values for _, values in _objects(fields) if unmapped.CONCERNS not in values)
+
+
 def _hidden(party: Json) -> Json:
     return {**party, HIDDEN: "true"} if isinstance(party, dict) else party
 
