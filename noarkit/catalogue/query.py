@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
+from noarkit.model.headings import type_word
+
 MOST_CHARACTERS = 1_000
 MOST_TERMS = 40
 _MOST_SPELLINGS = 16
@@ -166,6 +168,8 @@ def filter_token(name: FilterName, value: str) -> str:
     (Hexadecimal digits, which no way of cutting words takes apart.)"""
     if name == "year":
         return f"y{value}"
+    if name == "type":
+        value = type_word(value)
     return _PREFIXES[name] + value.lower().encode("utf-8", "replace").hex()
 
 

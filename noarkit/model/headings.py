@@ -13,3 +13,9 @@ DAY_FIELDS = (
     CREATED,
 )
 """The fields that may say the day, the first that is there first."""
+
+
+def type_word(name: str) -> str:
+    """A type as people ask for it: what an archive calls `Basisregistrering` is `registrering` in an extract."""
+    word = name.lower()
+    return "registrering" if word == "basisregistrering" else word

@@ -24,6 +24,7 @@ def day_in(place: object, words: str) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "words", "day"),
     [("Skjema.txt", b"Skjema", "Skjema", "1999-05-18"), ("klage.eml", MAIL, "Klage", "2002-06-03")],
+    ids=["file", "mail"],
 )
 def test_the_day_of_a_record_is_the_same_in_run_archive_and_extract(
     name: str, content: bytes, words: str, day: str, tmp_path: Path
@@ -38,7 +39,13 @@ def test_the_day_of_a_record_is_the_same_in_run_archive_and_extract(
         noarkit.ingest(tmp_path / "run", archive=archive, workers=0)
         noarkit.extract(tmp_path / "package", archive=archive)
         days = {place: day_in(place, words) for place in (tmp_path / "run", archive, tmp_path / "package")}
+        found = {
+            (place, kind): noarkit.search(str(place), f"type:{kind}").page.total.number
+            for place in days
+            for kind in ("Basisregistrering", "registrering", "Mappe")
+        }
     assert days == dict.fromkeys(days, day)
+    assert found == dict.fromkeys(found, 1)
 
 
 def test_the_fields_that_say_a_day_are_fields_of_the_model_or_elements_of_an_extract() -> None:
