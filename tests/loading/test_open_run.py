@@ -16,6 +16,7 @@ from noarkit.cli.main import main
 from noarkit.errors import JournalFault, RunLocked
 from noarkit.events import Event
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import numbers
 from noarkit.loading.open_run import OpenRun, open_run
 
 
@@ -55,7 +56,7 @@ def test_a_load_opens_its_plan_and_its_journal_once(run: Path, opened: Counter[s
     for _ in range(2):  # the first load, and one that finds nothing left
         opened.clear()
         assert main(["ingest", str(run), "--archive", "embedded:archive", "--workers", "1"], {}) == 0
-        assert opened["graph.db"] <= 3
+        assert opened["graph.db"] <= 4  # one of them is that of the worker, where it is this process
         assert opened["run.db"] <= 2
         assert opened["plan.json"] <= 3
 
@@ -98,6 +99,15 @@ def test_a_run_that_is_held_is_one_folder_to_all_who_ask(run: Path) -> None:
 def test_what_was_opened_is_let_go(run: Path) -> None:
     with open_run(RunFolder(run)) as held:
         journal, graph = held.open_journal(), held.graph_store()
+    assert isinstance(held, OpenRun)  # as a result bears it: from now on it is a run folder as any
+    with closing(held.open_journal()) as again, closing(held.open_graph()) as plan:
+        assert again.meta("a") is None and plan.meta("zone")
+    assert held.kept_reader() is None and held.plan()["sha256"]
+    with held.locked():
+        assert not is_free(run)
+    assert numbers(held).read == 2
+    with open_run(held) as second:
+        assert second is not held and not is_free(run)
     with pytest.raises(JournalFault):
         journal.meta("a")
     with pytest.raises(sqlite3.ProgrammingError):
