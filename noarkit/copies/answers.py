@@ -1,4 +1,4 @@
-"""What a rule answers to what was found: a note, a copy that waits for a person, or none at all."""
+"""What a rule answers to what was found: a note, a copy that waits for a person, or no copy."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class OpenRun(RunFolder):
         return self._kept.reader
 
     def keep_reader(self, db: sqlite3.Connection) -> bool:
-        """Keeps a connection of that kind, for whoever asks next."""
+        """Keeps a connection of that kind, for whoever asks next. True: the caller must not close it."""
         if self.is_held:
             self._kept.reader = db
         return self.is_held

@@ -44,7 +44,7 @@ class Links(Protocol):
         ...
 
     def page(self, name: str) -> str:
-        """One of the pages there is one of: the front page (`""`), `search`, `journal`, `help`."""
+        """A page that a room has once: the front page (`""`), `search`, `journal`, `help`."""
         ...
 
     def item(self, entry: Entry, span: Span = WHOLE) -> str:

@@ -100,6 +100,14 @@ def test_what_a_later_command_repeats_is_an_option_of_it(command: str) -> None:
 
 
 PLACES = {"file": Path(__file__), "folder": Path(__file__).parent}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_number_says_how_large_it_may_be(cls: type[Any]) -> None:
+    numbers = [item for item in flat_options(cls) if item.spec.kind == "number"]
+    assert [item.flag for item in numbers if item.spec.most <= item.spec.least] == []
+
+
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=9).filter(
     lambda text: not text.startswith("-")
 )

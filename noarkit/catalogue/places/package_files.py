@@ -1,7 +1,7 @@
 """The files of a package side by side with what it tells of them: checksums, formats, events of PREMIS.
 
-Everything is kept in tables on disk, however many files there are, and given out by name, so that folders come before
-what lies in them.
+Everything is kept in tables on disk that are gone with the process, however many files there are, and given out by
+name, so that folders come before what lies in them.
 """
 
 from __future__ import annotations

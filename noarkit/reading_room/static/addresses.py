@@ -49,7 +49,7 @@ class FileLinks:
         return False
 
     def page(self, name: str) -> str:
-        """One of the pages there is one of."""
+        """A page that the copy has once: the front page, search, help, journal."""
         return self.root + _PAGES[name]
 
     def item(self, entry: Entry, span: Span = WHOLE) -> str:
