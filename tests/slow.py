@@ -1,7 +1,8 @@
-"""Which tests a run takes. Those that `slow.toml` names are slow: a run of folders takes an eighth of their cases.
+"""Which tests a run takes. Those that `slow.toml` names are slow: a run of folders takes those of an eighth of files.
 
-Which eighth is drawn by the commit, so that eight draws take every case once and no two runs of a commit differ. Who
-names a file or a test, or chooses with -k, -m or --lf, gets all that was chosen; --all and NOARKIT_DEEP=1 take all.
+Which eighth is drawn by the commit, so that eight draws take every file once and no two runs of a commit differ. The
+slow tests of a file are taken together, or none of them: some go on where the one before them ended. Who names a file
+or a test, or chooses with -k, -m or --lf, gets all that was chosen; --all and NOARKIT_DEEP=1 take all.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 import subprocess
 import tomllib
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_name("slow.toml")
 _LEFT_OUT = "left_out"
 SHARE = 8
-"""One of so many slow cases is taken."""
+"""The slow tests of one of so many files are taken."""
 
 
 def read_list(path: Path = LIST) -> Mapping[str, frozenset[str]]:
@@ -53,9 +53,9 @@ def drawn_by(commit: str) -> int:
     return zlib.crc32(commit.encode()) % SHARE
 
 
-def is_drawn(file: str, position: int, draw: int) -> bool:
-    """True for one of eight cases of a file, another one with each draw and in each file."""
-    return (zlib.crc32(file.encode()) + position) % SHARE == draw
+def is_drawn(file: str, draw: int) -> bool:
+    """True for a file whose slow tests a draw takes: one draw of eight."""
+    return zlib.crc32(file.encode()) % SHARE == draw
 
 
 @dataclass
@@ -77,7 +77,7 @@ class SlowTests:
         if takes_all(config):
             return "slow tests: all that are chosen"
         drawn = f"drawn by commit {self._commit[:8]}" if self._commit else "the same each time, for want of a commit"
-        return f"slow tests: an eighth of the cases, {drawn}; all with --all, some by their names"
+        return f"slow tests: those of an eighth of the files, {drawn}; all with --all, some by their names"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -99,16 +99,14 @@ class SlowTests:
             reporter.stats["deselected"] = [LeftOut(nodeid) for nodeid in left_out]
 
     def _mark(self, items: Sequence[pytest.Item], named: frozenset[Path]) -> list[pytest.Item]:
-        positions: Counter[str] = Counter()
         draw, left_out = drawn_by(self._commit), []
         for item in items:
             file = item.nodeid.partition("::")[0]
             if name_of(item) not in self._listed.get(file, ()):
                 continue
             item.add_marker("slow")
-            if not is_drawn(file, positions[file], draw) and item.path not in named:
+            if not is_drawn(file, draw) and item.path not in named:
                 left_out.append(item)
-            positions[file] += 1
         return left_out
 
 

@@ -21,8 +21,11 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: slow")
-    config.pluginmanager.register(SlowTests({"test_sweep.py": {"test_step", "TestLong::test_other"}}, "a commit"))
+    names = {"test_step", "TestLong::test_other"}
+    config.pluginmanager.register(SlowTests({"test_sweep.py": names, "test_DRAWN.py": {"test_drawn"}}, "a commit"))
 """
+DRAWN = next(f"{number}" for number in range(99) if is_drawn(f"test_{number}.py", drawn_by("a commit")))
+assert not is_drawn("test_sweep.py", drawn_by("a commit"))
 SWEEP = """
 import pytest
 
@@ -41,24 +44,25 @@ def test_quick():
 
 @pytest.fixture
 def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Seventeen slow cases, and one that is not."""
+    """Seventeen slow cases of a file that is not drawn, one that is not slow, and two slow ones of a file that is."""
     monkeypatch.delenv("NOARKIT_DEEP", raising=False)
-    pytester.makeconftest(CONFTEST)
-    pytester.makepyfile(test_sweep=SWEEP)
+    pytester.makeconftest(CONFTEST.replace("DRAWN", DRAWN))
+    drawn = "import pytest\n\n@pytest.mark.parametrize('n', range(2))\ndef test_drawn(n):\n    pass\n"
+    pytester.makepyfile(**{"test_sweep": SWEEP, f"test_{DRAWN}": drawn})
     return pytester
 
 
 @pytest.mark.parametrize(
     ("words", "taken", "left_out"),
     [
-        ((), 3, 15),
+        ((), 3, 17),
         (("test_sweep.py",), 18, 0),
         (("test_sweep.py::test_step[7]",), 1, 0),
-        (("-n", "1"), 3, 15),
-        (("-n", "1", "--all"), 18, 0),
-        (("--all",), 18, 0),
-        (("-k", "step"), 16, 2),
-        (("-m", "slow"), 17, 1),
+        (("-n", "1"), 3, 17),
+        (("-n", "1", "--all"), 20, 0),
+        (("--all",), 20, 0),
+        (("-k", "step"), 16, 4),
+        (("-m", "slow"), 19, 1),
     ],
 )
 def test_a_folder_is_run_by_an_eighth_and_what_is_asked_for_is_run_whole(
@@ -69,17 +73,18 @@ def test_a_folder_is_run_by_an_eighth_and_what_is_asked_for_is_run_whole(
 
 def test_the_deep_run_takes_all(folder: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOARKIT_DEEP", "1")
-    folder.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=18)
+    folder.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=20)
 
 
 def test_the_first_lines_say_what_is_left_out_and_how_it_is_run(folder: pytest.Pytester) -> None:
     told = folder.runpytest_inprocess("-p", "no:cacheprovider")
-    told.stdout.fnmatch_lines("slow tests: an eighth of the cases, drawn by commit a commit; all with --all*")
+    told.stdout.fnmatch_lines("slow tests: those of an eighth of the files, drawn by commit a commit; all with --all*")
 
 
-def test_eight_draws_take_each_case_once() -> None:
-    taken = Counter(case for draw in range(SHARE) for case in range(20) if is_drawn("tests/test_sweep.py", case, draw))
-    assert taken == dict.fromkeys(range(20), 1)
+def test_eight_draws_take_each_file_once() -> None:
+    files = list(read_list())
+    assert Counter(file for draw in range(SHARE) for file in files if is_drawn(file, draw)) == dict.fromkeys(files, 1)
+    assert min(sum(is_drawn(file, draw) for file in files) for draw in range(SHARE)) > len(files) / SHARE / 2
     assert {drawn_by(f"{number:040x}") for number in range(200)} == set(range(SHARE))
 
 

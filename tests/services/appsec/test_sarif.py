@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from noarkit.services.appsec.sarif import ScanOrigin, write_sarif
 from noarkit.services.appsec.standin.data import Store
 from tests.services.appsec.sarif_rules import problems
 
-REFERENCE = Path(os.environ.get("NOARKIT_REFERENCE", Path(__file__).resolve().parents[4] / "shared"))
 SCANNED = ScanOrigin("11111111-2222-4333-8444-555555555555", True, "https://kode.example/a b.git", "main", "abc")
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)
 VALUES = st.one_of(TEXTS, st.integers(), st.none(), st.booleans(), st.lists(TEXTS, max_size=2))
@@ -36,12 +34,9 @@ FINDINGS = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def official() -> Draft4Validator:
+def official(reference: Path) -> Draft4Validator:
     """The schema of those who made SARIF."""
-    path = REFERENCE / "reference/xsd/sarif/sarif-schema-2.1.0.json"
-    if not path.is_file():
-        pytest.skip("the reference is not there")
-    return Draft4Validator(json.loads(path.read_text("utf-8")))
+    return Draft4Validator(json.loads((reference / "xsd/sarif/sarif-schema-2.1.0.json").read_text("utf-8")))
 
 
 def sample() -> dict[str, Any]:
@@ -67,22 +62,11 @@ def test_a_scan_that_found_nothing_has_a_run_without_results(official: Draft4Val
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(FINDINGS, max_size=4))
-def test_hostile_findings_are_valid_sarif_too(findings: list[dict[str, object]]) -> None:
+@given(findings=st.lists(FINDINGS, max_size=4))
+def test_hostile_findings_are_valid_sarif_too(official: Draft4Validator, findings: list[dict[str, object]]) -> None:
     data = write_sarif(SCANNED, findings)
     assert list(problems(data)) == []
-    path = REFERENCE / "reference/xsd/sarif/sarif-schema-2.1.0.json"
-    if path.is_file():
-        assert list(_official(path).iter_errors(json.loads(data))) == []
-
-
-_HELD: dict[Path, Draft4Validator] = {}
-
-
-def _official(path: Path) -> Draft4Validator:
-    if path not in _HELD:
-        _HELD[path] = Draft4Validator(json.loads(path.read_text("utf-8")))
-    return _HELD[path]
+    assert list(official.iter_errors(json.loads(data))) == []
 
 
 def test_fingerprints_and_decisions_are_kept() -> None:
