@@ -109,7 +109,7 @@ def _load_held(work: CommandWork, folder: RunFolder, options: IngestOptions, wri
         exit_code = exit_code if is_complete else gravest(exit_code, ITEMS)
     if result.state == "done" and (had_nothing_left or _is_empty_part(folder)):
         result = replace(result, stopped_by="nothing-left" if had_nothing_left else "empty-part")
-    _print_result(session, result, exit_code, approved_only=options.approved_only)
+    _print_result(session, folder, result, exit_code, approved_only=options.approved_only)
     return exit_code
 
 
@@ -189,20 +189,23 @@ def _unpack_bundle(work: CommandWork, place: str, output: Path | None, planning:
     return RunFolder(output)
 
 
-def _print_result(session: Session, result: IngestResult, exit_code: int, *, approved_only: bool) -> None:
-    texts, folder = session.texts, result.folder
+def _print_result(
+    session: Session, folder: RunFolder, result: IngestResult, exit_code: int, *, approved_only: bool
+) -> None:
+    """What became of a load; `folder` is the run, which is held until this is told."""
+    texts = session.texts
     lines: dict[str, str] = {}
     if result.closed is not None:
         closed = sum(result.closed.closed.values()) - result.closed.refused_count
         lines[texts.say("end.closed")] = texts.say(
             "end.objects", count=closed, refused=result.closed.refused_count or None
         )
-    if result.folder.part is not None:
-        lines[texts.say("end.part")] = str(result.folder.part)
-        session.console.count(part=str(result.folder.part), part_shards=shard_counts(folder.journal)[1])
+    if folder.part is not None:
+        lines[texts.say("end.part")] = str(folder.part)
+        session.console.count(part=str(folder.part), part_shards=shard_counts(folder.journal)[1])
     elif not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
-    steps = next_steps(session, result.folder, is_rehearsal=result.dry_run, approved_only=approved_only)
+    steps = next_steps(session, folder, is_rehearsal=result.dry_run, approved_only=approved_only)
     lines |= step_rows(texts, steps)
     is_part_done = any(step.name in ("parts", "merge") for step in steps)
     print_summary(

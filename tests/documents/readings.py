@@ -44,14 +44,14 @@ class Doors:
     stated_type: str = ""
 
     @cached_property
-    def found(self) -> DocumentText:
+    def search_result(self) -> DocumentText:
         """What search keeps of it."""
         return read_document(self._path, f"a.{self.ending}", self._type)
 
     @property
     def search(self) -> str:
         """The text that search finds it by."""
-        return self.found.text
+        return self.search_result.text
 
     @cached_property
     def server(self) -> str:

@@ -30,7 +30,8 @@ from tests.documents.readings import TYPES, Doors
 
 def layers_in(doors: Doors) -> list[tuple[str, str]]:
     """What a search finds of a document, part by part, with the layer that a hit tells."""
-    return [(layer, text.strip()) for layer, text in parts_of(doors.search, doors.found.stretches) if text.strip()]
+    parts = parts_of(doors.search, doors.search_result.stretches)
+    return [(layer, text.strip()) for layer, text in parts if text.strip()]
 
 
 def rewritten(content: bytes, replacements: Mapping[bytes, bytes]) -> bytes:
@@ -168,7 +169,7 @@ def test_a_hidden_run_is_found_as_such_and_not_shown_as_plain_text(tmp_path: Pat
 
 def test_text_for_older_programs_is_found_once_and_kept_for_who_looks_for_persons(tmp_path: Path) -> None:
     doors = Doors(tmp_path, office.docx(office.paragraph(office.choice("boks", "boks Kari"))), "docx")
-    assert doors.found.searched == "boks"
+    assert doors.search_result.searched == "boks"
     assert layers_in(doors) == [("body", "boks")]
     assert "Kari" in doors.search
     assert doors.server.split() == doors.view.split() == ["boks"]
@@ -335,7 +336,7 @@ def test_the_server_reads_what_search_reads(ending: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("make", [binary.doc, binary.xls])
 def test_documents_before_2007_have_no_text_at_any_door(make: Callable[[], bytes], tmp_path: Path) -> None:
     doors = Doors(tmp_path, make(), "doc", "application/msword")
-    assert doors.found.reason == "unknown-format"
+    assert doors.search_result.reason == "unknown-format"
     assert doors.search == doors.server == doors.view == ""
 
 

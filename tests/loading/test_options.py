@@ -117,7 +117,7 @@ def values_of(item: OptionField) -> st.SearchStrategy[Any]:
     """Values that an option may have, the default among them."""
     spec = item.spec
     if spec.parts is Selection:
-        return asked(Selection)
+        return any_options(Selection)
     if spec.parts is not None:
         whole = st.builds(Cluster, st.just("dask://there:1"), st.just(Path("/tls")), st.booleans())
         return st.none() | (whole.map(lambda value: replace(value, ship=False)) if spec.without else whole)
@@ -137,7 +137,7 @@ def values_of(item: OptionField) -> st.SearchStrategy[Any]:
     return st.lists(single, max_size=3).map(tuple) if spec.is_multiple else st.none() | single
 
 
-def asked(cls: type[Any]) -> st.SearchStrategy[Any]:
+def any_options(cls: type[Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({item.name: values_of(item) for item in option_fields(cls)}).map(lambda v: cls(**v))
 
 
@@ -145,7 +145,7 @@ def asked(cls: type[Any]) -> st.SearchStrategy[Any]:
 @settings(max_examples=60)
 @given(data=st.data())
 def test_what_was_asked_for_is_asked_again_by_the_words_remembered(cls: type[Any], data: st.DataObject) -> None:
-    wish = data.draw(asked(cls))
+    wish = data.draw(any_options(cls))
     parsed: list[Any] = []
 
     @click.command()

@@ -195,7 +195,7 @@ def ingest_run(
         word = state.after_closing(load_result.exit_code, may_close=may_close)
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=word)
     return IngestResult(
-        folder=folder,
+        folder=RunFolder(folder.path, folder.part),  # not the one that is held
         numbers=state.numbers,
         state=word,
         archive=target.name,
