@@ -89,7 +89,7 @@ def estimate(
     demand = demand_of(
         folder,
         fresh=measurement.fresh,
-        guarded=measurement.guarded,
+        honours_versions=measurement.honours_versions,
         probed=measurement.writes and measurement.origin == "probe",
     )
     result = estimate_load(folder, demand, measurement, circumstances)

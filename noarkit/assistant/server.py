@@ -71,8 +71,8 @@ def over_http(mcp_server: MCPServer, host: str, port: int, token: Secret | None,
     """Serves until a signal ends it. With a `token`, every request must show it."""
     _silence()
     # a token is the better proof where others may ask; without one only this machine's own names are answered
-    guard = TransportSecuritySettings(enable_dns_rebinding_protection=False) if token is not None else None
-    app: ASGIApp = mcp_server.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=guard)
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False) if token is not None else None
+    app: ASGIApp = mcp_server.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=security)
     if token is not None:
         app = _TokenGuard(app, token)
     config = uvicorn.Config(

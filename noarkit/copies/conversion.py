@@ -62,7 +62,7 @@ def convert_batch(batch: Batch, toolbox: Toolbox) -> Iterator[Settlement]:
     """What became of each task of a batch, each once."""
     ready: list[BatchTask] = []
     for item in batch.tasks:
-        found = _guarded("inspection", lambda task=item.task: toolbox.inspect(task.source, task.identity))  # type: ignore[misc]  # bound now
+        found = _attempt("inspection", lambda task=item.task: toolbox.inspect(task.source, task.identity))  # type: ignore[misc]  # bound now
         if isinstance(found, Failure):
             yield _fallen(item, found)
             continue
@@ -84,7 +84,7 @@ def _converted(name: str, ready: Sequence[BatchTask], toolbox: Toolbox) -> Itera
     waiting = {item.task.folder: item for item in ready}
     outcomes = converter.convert([item.task for item in ready]) if ready else iter(())
     while waiting:
-        answer = _guarded("converter", lambda: next(outcomes, None))
+        answer = _attempt("converter", lambda: next(outcomes, None))
         if answer is None or isinstance(answer, Failure):
             break
         task, outcome = answer
@@ -121,7 +121,7 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original
     digest = Digest("", 0)
     if not is_original:
         file = item.passed / product.path.name
-        taken = _guarded("result", lambda: _take(product.path, file, task))
+        taken = _attempt("result", lambda: _take(product.path, file, task))
         if isinstance(taken, Failure):
             return Settlement(item.n, _measured(_failed(taken, findings), product))
         digest = taken
@@ -135,7 +135,7 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original
     outcome = _measured(bare, product)
     if is_original or answer.state == "failed":
         return Settlement(item.n, outcome)
-    puid = _guarded("identification", lambda: toolbox.identify(file, file.name).puid)
+    puid = _attempt("identification", lambda: toolbox.identify(file, file.name).puid)
     return Settlement(
         item.n,
         replace(
@@ -184,13 +184,13 @@ def _through_gates(
     task: Task, product: Product, toolbox: Toolbox, findings: list[Finding], verdicts: dict[str, str]
 ) -> Failure | None:
     """Adds what each gate found, up to the first that fails."""
-    gates = _guarded("gates", lambda: toolbox.gates_for(task))
+    gates = _attempt("gates", lambda: toolbox.gates_for(task))
     if isinstance(gates, Failure):
         return gates
     if not gates and product.path != task.source:
         return Failure(Reason.TOOL_MISSING, {"tools": ["gates"]})
     for gate in gates:
-        answer = _guarded(gate.name, lambda gate=gate: gate.check(task, product))  # type: ignore[misc]  # bound now
+        answer = _attempt(gate.name, lambda gate=gate: gate.check(task, product))  # type: ignore[misc]  # bound now
         if isinstance(answer, Failure):
             verdicts[gate.name] = "fail"
             return answer
@@ -199,7 +199,7 @@ def _through_gates(
     return None
 
 
-def _guarded(step: str, work: Callable[[], T]) -> T | Failure:
+def _attempt(step: str, work: Callable[[], T]) -> T | Failure:
     """What a step gives; a fault of it as a failure, for a step that cannot judge has let nothing pass."""
     try:
         return work()

@@ -28,8 +28,8 @@ from noarkit.recipes.compiled import (
     FieldPlan,
     FieldSlot,
     FolderPlan,
-    Guard,
     MapPlan,
+    Occurrences,
     PartPlan,
     Plan,
     ReferencePlan,
@@ -292,7 +292,7 @@ class Compiler:
             self.problem(rule.line, "not-a-folder", type=kind.name)
         inside = rule.each is not None
         return FolderPlan(
-            guard=self._guard(rule.each, rule.when),
+            occurrences=self._occurrences(rule.each, rule.when),
             key=self._sure(self.slot(rule.key, inside=inside)),
             entity=self._entity_plan(kind, rule.fields, rule.traits, rule.line, inside=inside),
             links=links.links_to_parents(kind),
@@ -307,7 +307,7 @@ class Compiler:
         fields = {"tittel": title, "tilknyttetRegistreringSom": role, **rule.fields}
         versions = (VersionRule(rule.line),) if rule.versions is None else rule.versions
         return DocumentPlan(
-            guard=self._guard(each_value, rule.when),
+            occurrences=self._occurrences(each_value, rule.when),
             entity=self._entity_plan(self.model.types["Dokument"], fields, rule.traits, rule.line, inside=True),
             versions=tuple(self._version(version) for version in versions),
         )
@@ -315,13 +315,13 @@ class Compiler:
     def _version(self, rule: VersionRule) -> VersionPlan:
         kind = self.model.types["Dokumentversjon"]
         return VersionPlan(
-            guard=self._guard(rule.each, rule.when, inside=True),
+            occurrences=self._occurrences(rule.each, rule.when, inside=True),
             content=self.slot(rule.content, inside=True),
             entity=self._entity_plan(kind, rule.fields, rule.traits, rule.line, inside=True),
         )
 
-    def _guard(self, each_value: Value | None, when: Value | None, *, inside: bool = False) -> Guard:
-        return Guard(
+    def _occurrences(self, each_value: Value | None, when: Value | None, *, inside: bool = False) -> Occurrences:
+        return Occurrences(
             self.slot(each_value, inside=inside), self.condition(when, inside=inside or each_value is not None)
         )
 
@@ -373,7 +373,7 @@ class Compiler:
             letter=links.LETTERS[rule.section],
             type=name,
             link=link,
-            guard=self._guard(rule.each, rule.when, inside=inside),
+            occurrences=self._occurrences(rule.each, rule.when, inside=inside),
             fields=self.fields(kind, rule.fields, rule.line, inside=within),
             by=self.slot(rule.by, inside=within),
         )
@@ -384,7 +384,9 @@ class Compiler:
             self.problem(rule.line, "cannot-refer", type=owner.name, to=rule.to)
             return None
         key = self._sure(self.slot(rule.key, inside=inside or rule.each is not None))
-        return ReferencePlan(link, self._guard(rule.each, rule.when, inside=inside), key, rule.made_from == "parents")
+        return ReferencePlan(
+            link, self._occurrences(rule.each, rule.when, inside=inside), key, rule.made_from == "parents"
+        )
 
     def _classes(self, kind: ObjectType, traits: Traits, line: int, inside: bool) -> tuple[ClassPlan, ...]:
         primary = traits.in_class

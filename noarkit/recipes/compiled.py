@@ -107,7 +107,7 @@ class ItemCounter:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Occurrences:
     """`each` and `when` of a rule."""
 
     each: Slot | None = None
@@ -170,7 +170,7 @@ class PartPlan:
     letter: str
     type: str
     link: str
-    guard: Guard
+    occurrences: Occurrences
     fields: FieldPlan
     by: Slot | None = None
 
@@ -180,7 +180,7 @@ class ReferencePlan:
     """References by key to other folders or records."""
 
     link: str
-    guard: Guard
+    occurrences: Occurrences
     key: Slot
     from_parents: bool
 
@@ -203,7 +203,7 @@ class EntityPlan:
 class VersionPlan:
     """A version: `content` None is the item itself."""
 
-    guard: Guard
+    occurrences: Occurrences
     content: Slot | None
     entity: EntityPlan
 
@@ -212,7 +212,7 @@ class VersionPlan:
 class DocumentPlan:
     """Documents of a record, with their versions."""
 
-    guard: Guard
+    occurrences: Occurrences
     entity: EntityPlan
     versions: tuple[VersionPlan, ...]
 
@@ -221,7 +221,7 @@ class DocumentPlan:
 class FolderPlan:
     """A folder on the way to a record. `links` says how it hangs under an Arkivdel or another folder."""
 
-    guard: Guard
+    occurrences: Occurrences
     key: Slot
     entity: EntityPlan
     links: Mapping[str, str]

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from noarkit.graph.entity import CreationMode, Entity, MappedRecord, Note
-from noarkit.recipes.compiled import DocumentPlan, EntityPlan, FolderPlan, Guard, MapPlan, PartPlan, RunMap, Slot
+from noarkit.recipes.compiled import DocumentPlan, EntityPlan, FolderPlan, MapPlan, Occurrences, PartPlan, RunMap, Slot
 from noarkit.recipes.expressions import LONGEST_RESULT, ContentView, Expression, content_format
 from noarkit.recipes.field_code import NAMES_OF_FIELDS, can_be_written, field_lines
 from noarkit.recipes.python_code import PythonCode
@@ -60,10 +60,10 @@ def _is_usual(plan: MapPlan) -> bool:
     entities = [plan.entity, *(document.entity for document in plan.documents)]
     versions = [version for document in plan.documents for version in document.versions]
     entities += [version.entity for version in versions]
-    guards = [folder.guard for folder in plan.folders]
-    guards += [document.guard for document in plan.documents] + [version.guard for version in versions]
-    guards += [part.guard for entity in entities for part in entity.parts]
-    slots = [slot for guard in guards for slot in (guard.each, guard.when) if slot is not None]
+    repeats = [folder.occurrences for folder in plan.folders]
+    repeats += [document.occurrences for document in plan.documents] + [version.occurrences for version in versions]
+    repeats += [part.occurrences for entity in entities for part in entity.parts]
+    slots = [slot for repeat in repeats for slot in (repeat.each, repeat.when) if slot is not None]
     slots += [plan.key] if plan.key is not None else []
     slots += [folder.key for folder in plan.folders]
     return (
@@ -119,12 +119,12 @@ class _Writer:
         yield f"{counter} = 0"
         yield "named_keys = set()"
         for document in plan.documents:
-            yield from self._guarded(document.guard, counter, self._document(document, counter))
+            yield from self._repeated(document.occurrences, counter, self._document(document, counter))
         yield from _END
 
     def _folder(self, plan: FolderPlan) -> Iterator[str]:
-        yield from self._guarded(
-            plan.guard,
+        yield from self._repeated(
+            plan.occurrences,
             None,  # folders are not numbered
             (
                 f"if above not in {self.code.keep(frozenset(plan.links))}: raise Unusual_",
@@ -146,7 +146,7 @@ class _Writer:
         versions = self._counter()
         yield f"{versions} = 0"
         for version in plan.versions:
-            yield from self._guarded(version.guard, versions, self._version(version.entity, versions))
+            yield from self._repeated(version.occurrences, versions, self._version(version.entity, versions))
 
     def _version(self, plan: EntityPlan, counter: str) -> Iterator[str]:
         yield "if item.__class__ is ContentView_:"
@@ -177,7 +177,7 @@ class _Writer:
             yield "types = set()"
         for part in plan.parts:
             counter = counters[part.letter]
-            yield from self._guarded(part.guard, counter, self._part(part, key, counter, counts=bool(plan.must)))
+            yield from self._repeated(part.occurrences, counter, self._part(part, key, counter, counts=bool(plan.must)))
         yield from (f"if {name!r} not in types: raise Unusual_" for name in plan.must)
 
     def _part(self, plan: PartPlan, owner: str, counter: str, *, counts: bool) -> Iterator[str]:
@@ -187,19 +187,19 @@ class _Writer:
         if counts:
             yield f"types.add({plan.type!r})"
 
-    def _guarded(self, guard: Guard, counter: str | None, body: Iterable[str]) -> Iterator[str]:
+    def _repeated(self, occurrences: Occurrences, counter: str | None, body: Iterable[str]) -> Iterator[str]:
         """The lines of a body, once or for each item; what `when` leaves out is counted all the same."""
         lines = [] if counter is None else [f"{counter} += 1"]
-        if guard.when is not None:
-            lines += [f"if is_true_({_text(guard.when)}):", *_indented(body)]
+        if occurrences.when is not None:
+            lines += [f"if is_true_({_text(occurrences.when)}):", *_indented(body)]
         else:
             lines += body
-        if guard.each is None:
+        if occurrences.each is None:
             yield from lines
             return
         outer = f"outer_{self._counter()}"
         yield f"{outer} = item, index, items"
-        yield f"items = items_of_({_text(guard.each)}, {_expression(guard.each).is_literal})"
+        yield f"items = items_of_({_text(occurrences.each)}, {_expression(occurrences.each).is_literal})"
         yield "for index, item in enumerate(items):"
         yield from _indented(lines)
         yield f"item, index, items = {outer}"

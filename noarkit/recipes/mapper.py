@@ -170,7 +170,7 @@ class Mapper:
                 return record_key(key), rule.parent_link or ""
         parent, kind = self._arkivdel(rule), "Arkivdel"
         for folder in rule.folders:
-            for _ in folder.guard.iterate(self._scene, ItemCounter()):
+            for _ in folder.occurrences.iterate(self._scene, ItemCounter()):
                 link = folder.links.get(kind)
                 if link is None:
                     raise RecipeMismatch(folder.entity.line, "cannot-hang-under", f"{folder.entity.type} {kind}")
@@ -224,7 +224,7 @@ class Mapper:
         numbers = ItemCounter()
         taken_keys: set[str] = set()
         for plan in rule.documents:
-            for number in plan.guard.iterate(self._scene, numbers):
+            for number in plan.occurrences.iterate(self._scene, numbers):
                 item = self._scene.names.get("item")
                 identity = item.content.identity if isinstance(item, ContentView) else ""
                 own_key = document_key(key, number, identity, taken_keys)
@@ -237,7 +237,7 @@ class Mapper:
         versions: list[Entity] = []
         numbers = ItemCounter()
         for version in plan.versions:
-            for number in version.guard.iterate(self._scene, numbers):
+            for number in version.occurrences.iterate(self._scene, numbers):
                 versions.extend(self._version(version, f"{key}v{number}", key, state))
         return [*self._entities(plan.entity, key, (parent, _LINK_TO_RECORD), state, numbers=before), *versions]
 
@@ -301,7 +301,7 @@ class Mapper:
         entities: list[Entity] = []
         numbers: dict[str, ItemCounter] = {}
         for part in plan.parts:
-            for number in part.guard.iterate(self._scene, numbers.setdefault(part.letter, ItemCounter())):
+            for number in part.occurrences.iterate(self._scene, numbers.setdefault(part.letter, ItemCounter())):
                 entities.append(self._part(part, f"{key}#{part.letter}{number}", key, state))
         for name in plan.must:
             if not any(entity.type == name for entity in entities):
@@ -317,7 +317,7 @@ class Mapper:
         return Entity(key, plan.type, fields, parent, plan.link, links, recipe_line=plan.fields.line)
 
     def _references(self, plan: ReferencePlan) -> Iterator[tuple[str, str]]:
-        for _ in plan.guard.iterate(self._scene, ItemCounter()):
+        for _ in plan.occurrences.iterate(self._scene, ItemCounter()):
             for key in plan.key.items(self._scene):
                 if not is_blank(key):
                     target_key = _key(key, plan.key.line)

@@ -1,4 +1,4 @@
-"""Guards against catastrophic backtracking (ReDoS): regular expressions whose work has a bound known before they run.
+"""Prevents catastrophic backtracking (ReDoS): regular expressions whose work has a bound known before they run.
 
 Python's engine can be made to hang by a short pattern and a hostile text: `(a+)+b` tries every way to cut a row of n
 letters «a» into pieces, 2 to the power of n of them, before it gives up. So a pattern is read first. Look-arounds, back

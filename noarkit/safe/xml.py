@@ -59,8 +59,8 @@ def stream(
     event_kinds = frozenset(events)
     with _open_source(source) as (file, where), _translate_faults(where):
         depth = 0
-        guard = _Guard(file, where, limits.max_bytes)
-        for event, element in etree.iterparse(guard, ("start", "end"), tag=tags, **_SAFE):
+        judged = _JudgedReader(file, where, limits.max_bytes)
+        for event, element in etree.iterparse(judged, ("start", "end"), tag=tags, **_SAFE):
             if event == "start":
                 depth += 1
                 if depth > limits.max_depth:
@@ -204,7 +204,7 @@ class _FolderResolver(etree.Resolver):
         return self.resolve_filename(place, context)  # type: ignore[attr-defined]  # the stubs lack it
 
 
-class _Guard:
+class _JudgedReader:
     """Counts the bytes a parser takes, and reads the prologue beside it to stop a document type before it is read."""
 
     def __init__(self, file: Readable, where: str, max_bytes: int) -> None:

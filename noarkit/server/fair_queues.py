@@ -63,8 +63,8 @@ class FairLock:
     """A lock for threads, handed to the waiting accounts in turn.
 
     `release` hands the lock over by setting the next waiter's event, and `_is_held` stays True meanwhile: no newcomer
-    can take it in between. A waiter whose time runs out looks once more under the guard, because the lock may have been
-    handed to it after its wait ended.
+    can take it in between. A waiter whose time runs out looks once more while nobody can hand the lock
+    over, because it may have been handed to it after its wait ended.
     """
 
     def __init__(self) -> None:

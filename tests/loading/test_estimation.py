@@ -202,7 +202,7 @@ def test_measuring_an_archive_leaves_the_same_classes_each_time_and_nothing_else
         for kind in ("Arkiv", "Dokumentversjon", "EksternId"):
             assert _count(settings, kind) == 0
     for measurement in (first, second):
-        assert (measurement.origin, measurement.fresh, measurement.guarded) == ("probe", True, True)
+        assert (measurement.origin, measurement.fresh, measurement.honours_versions) == ("probe", True, True)
         assert measurement.calls > 50
         assert 0 < measurement.figures.query.low <= measurement.figures.query.likely < 1
         assert 0 <= measurement.figures.archive_share.likely <= 1

@@ -134,7 +134,7 @@ def _work(make: Callable[[Task], Outcome], tasks: Sequence[Task], pipe: ParentPi
     for task in tasks:
         _limit_task(task.limits)
         began = processor_s()
-        outcome = _guarded(make, task)
+        outcome = _attempt(make, task)
         if isinstance(outcome, Product):
             outcome = replace(outcome, cpu_s=processor_s() - began, peak_bytes=peak_memory_bytes())
         else:
@@ -142,7 +142,7 @@ def _work(make: Callable[[Task], Outcome], tasks: Sequence[Task], pipe: ParentPi
         pipe.send(outcome)
 
 
-def _guarded(make: Callable[[Task], Outcome], task: Task) -> Outcome:
+def _attempt(make: Callable[[Task], Outcome], task: Task) -> Outcome:
     try:
         return make(task)
     except MemoryError:

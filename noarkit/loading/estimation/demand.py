@@ -91,9 +91,10 @@ def _start_work(preflight: tuple[int, int]) -> Work:
     return Work(queries=queries, transactions=transactions)
 
 
-def demand_of(folder: RunFolder, *, fresh: bool = True, guarded: bool = True, probed: bool = False) -> Demand:
+def demand_of(folder: RunFolder, *, fresh: bool = True, honours_versions: bool = True, probed: bool = False) -> Demand:
     """What the plan of a run asks for. `fresh`: the archive has nothing of this source yet, so that no key is looked
-    up. `guarded`: it honours versions. `probed`: a probe has been there. Raises as `GraphStore.open`."""
+    up. `honours_versions`: the archive refuses what carries an old version. `probed`: a probe has been there.
+    Raises as `GraphStore.open`."""
     with closing(GraphStore.open(folder.graph)) as graph:
         shards = graph.shards()
         works = {number: _shard_work(graph, number, fresh=fresh) for number, kind, *_ in shards if kind != "links"}
@@ -103,7 +104,7 @@ def demand_of(folder: RunFolder, *, fresh: bool = True, guarded: bool = True, pr
         return Demand(
             spine=_spine_work(spine[0] if spine else Work(), graph.count("entity", "parent IS NULL"), fresh=fresh),
             shards=tuple(works[number] for number in works if kinds[number] == "unit"),
-            guards=Work(queries=1, transactions=1, actions=1) if guarded else Work(),
+            guards=Work(queries=1, transactions=1, actions=1) if honours_versions else Work(),
             links=_link_work(late),
             closing=_closing_work(graph) if graph.meta("close") == "yes" else Work(),
             start=_start_work(_PREFLIGHT_AFTER_PROBE if probed else _PREFLIGHT),

@@ -127,7 +127,7 @@ DEFAULTS = Figures(
 class Measurement:
     """Figures, and how they came to be: `probe` (measured now), `run` (what an earlier load took), `default`.
 
-    `calls` and `seconds` say what measuring cost; `fresh` and `guarded` what the archive is like,
+    `calls` and `seconds` say what measuring cost; `fresh` and `honours_versions` what the archive is like,
     `writes` whether the account may write at all; `where` names the run.
     """
 
@@ -136,6 +136,6 @@ class Measurement:
     calls: int = 0
     seconds: float = 0.0
     fresh: bool = True
-    guarded: bool = True
+    honours_versions: bool = True
     where: str = ""
     writes: bool = True

@@ -78,7 +78,7 @@ def probe_archive(settings: ArchiveSettings, external_system: str, *, together: 
         knows_system = lookup.system_is_known(archive, external_system)
         query = figure_of([session.seconds(lambda: _query(archive)) for _ in range(_QUERIES)])
         upload, byte = _measure_uploads(session)
-        transaction, action, guarded = _measure_transactions(session)
+        transaction, action, honours_versions = _measure_transactions(session)
         figures = replace(DEFAULTS, query=query, upload=upload, byte=byte, transaction=transaction, action=action)
         alone = _take_turns(session, _TURNS)
     figures = _with_shares(figures, settings, session, alone, together)
@@ -88,7 +88,7 @@ def probe_archive(settings: ArchiveSettings, external_system: str, *, together: 
         calls=session.calls,
         seconds=time.perf_counter() - began,
         fresh=not knows_system,
-        guarded=guarded,
+        honours_versions=honours_versions,
         writes=bool(session.classes),
     )
 
@@ -128,7 +128,7 @@ def _measure_transactions(session: _Session) -> tuple[Figure, Figure, bool]:
     if marker is None:
         return DEFAULTS.transaction, DEFAULTS.action, False
     classes = _find_or_make_classes(archive, marker.id)
-    guarded = preflight.honours_versions(archive, classes[0])
+    honours_versions = preflight.honours_versions(archive, classes[0])
     session.calls += 8
     session.classes = [probe_class.id for probe_class in classes]
     one: list[float] = []
@@ -139,7 +139,7 @@ def _measure_transactions(session: _Session) -> tuple[Figure, Figure, bool]:
         all_of_them.append(session.seconds(lambda: _update(session)))
     transaction, large = figure_of(one), figure_of(all_of_them)
     more = [max(large.at(level) - transaction.at(level), 0.0) / (_CLASSES - 1) for level in LEVELS]
-    return transaction, Figure(*sorted(more)).scaled(_LOAD_ACTION), guarded
+    return transaction, Figure(*sorted(more)).scaled(_LOAD_ACTION), honours_versions
 
 
 def _find_or_make_classes(archive: Archive, marker: str) -> list[SavedObject]:

@@ -82,7 +82,7 @@ DOCTYPES: Mapping[str, Doctype] = {
 
 
 def chain_query(
-    doctype: Doctype, chain: str, settings: Settings, *, guarded: bool, fields: tuple[str, ...] = ()
+    doctype: Doctype, chain: str, settings: Settings, *, checks_rights: bool, fields: tuple[str, ...] = ()
 ) -> ChainQuery:
     """SQL that follows one chain of references from a find; objects that the caller may not read are left out."""
     paths = Paths(doctype.family, {}, settings)
@@ -92,8 +92,8 @@ def chain_query(
     linked_objects: dict[LinkedObject, None] = {}
     for target in targets:
         linked_objects.update(dict.fromkeys(reversed(require_tables(target))))
-    joins = joins_sql(list(linked_objects), frozenset(linked_objects), guarded=guarded)
-    own_id, *columns = [target.sql(guarded=guarded) for target in targets]
+    joins = joins_sql(list(linked_objects), frozenset(linked_objects), checks_rights=checks_rights)
+    own_id, *columns = [target.sql(checks_rights=checks_rights) for target in targets]
     conditions = [f"{own_id} IS NOT NULL"]
     if needs_table:
         conditions.append(_LATEST.format(table=targets[0].linked_object.table))

@@ -52,14 +52,14 @@ class SearchContext:
     db: sqlite3.Connection
     settings: Settings
     doctype: Doctype
-    guarded: bool
+    checks_rights: bool
     public_use: bool
     words: tuple[str, ...] = ()
     expand: tuple[str, ...] = ()
 
     def chain_query(self, chain: str, fields: tuple[str, ...] = ()) -> ChainQuery:
         """SQL that follows a chain of references, limited to what this caller may read."""
-        return chain_query(self.doctype, chain, self.settings, guarded=self.guarded, fields=fields)
+        return chain_query(self.doctype, chain, self.settings, checks_rights=self.checks_rights, fields=fields)
 
 
 @dataclass(frozen=True, slots=True)

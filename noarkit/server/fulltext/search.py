@@ -28,8 +28,8 @@ from noarkit.server.fulltext.presentation import (
     render_facets,
     render_results,
 )
-from noarkit.server.query.guard import watch_rights
 from noarkit.server.query.paths import MAY_READ
+from noarkit.server.query.reading_rights import watch_rights
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member, whole_text
 from noarkit.server.rendering import find_screened
 from noarkit.server.schema import table_name
@@ -71,7 +71,7 @@ def search(call: Call) -> Answer:
             db,
             settings,
             request.doctype,
-            guarded=watch_rights(db, call.caller),
+            checks_rights=watch_rights(db, call.caller),
             public_use=request.public_use,
             words=tuple(request.words or ()),
             expand=request.expand,
@@ -129,8 +129,8 @@ def _expand(members: Mapping[str, object]) -> tuple[str, ...]:
 def _answer(context: SearchContext, request: SearchRequest) -> dict[str, object]:
     db = context.db
     if request.words is None:
-        guard = f" WHERE {MAY_READ}('{context.doctype.family}', id)" if context.guarded else ""
-        db.execute(f"INSERT INTO found SELECT id FROM {table_name(context.doctype.family)}{guard}")  # noqa: S608  # names of the metamodel
+        right = f" WHERE {MAY_READ}('{context.doctype.family}', id)" if context.checks_rights else ""
+        db.execute(f"INSERT INTO found SELECT id FROM {table_name(context.doctype.family)}{right}")  # noqa: S608  # names of the metamodel
     for number, words in enumerate(context.words):
         _note_hits(context, number, words)
         _keep_finds(context, _subqueries_for_word(context, number), first=number == 0)
@@ -179,8 +179,8 @@ def _subqueries_for_word(context: SearchContext, number: int) -> list[_Subquery]
 
 
 def _finds_sql(context: SearchContext, tables: str, condition: str) -> str:
-    guard = f" AND {MAY_READ}('{context.doctype.family}', o.id)" if context.guarded else ""
-    return f"SELECT o.id FROM {tables} WHERE {condition}{guard}"  # noqa: S608  # names of the metamodel
+    right = f" AND {MAY_READ}('{context.doctype.family}', o.id)" if context.checks_rights else ""
+    return f"SELECT o.id FROM {tables} WHERE {condition}{right}"  # noqa: S608  # names of the metamodel
 
 
 def _keep_finds(context: SearchContext, subqueries: Sequence[_Subquery], *, first: bool) -> None:

@@ -37,11 +37,11 @@ class Statement:
     family: str
 
 
-def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -> Statement:
-    """Compiles a request; with `guarded`, objects for which the SQL function `MAY_READ` is false are left out."""
+def compile_query(request: QueryRequest, settings: Settings, *, checks_rights: bool) -> Statement:
+    """Compiles a request; with `checks_rights`, objects for which the SQL function `MAY_READ` is false are left out."""
     paths = Paths(request.type, request.joins, settings)
     tree = parse(request.query)
-    condition = _Conditions(paths, request.parameters, guarded=guarded)
+    condition = _Conditions(paths, request.parameters, checks_rights=checks_rights)
     conditions = (
         [f"o.type = '{request.type}'"] if paths.root.types != schema().model.concrete(paths.root.family) else []
     )
@@ -49,11 +49,11 @@ def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -
     if tree is not None:
         conditions.append(condition.sql(tree))
         required = condition.required(tree)
-    if guarded:
+    if checks_rights:
         conditions.append(f"{MAY_READ}('{paths.root.family}', o.id)")
     order, sorted_by = _order(paths, request.sort_order)
     linked_objects = condition.linked_objects()
-    joins = joins_sql(linked_objects, required, guarded=guarded)
+    joins = joins_sql(linked_objects, required, checks_rights=checks_rights)
     if len(joins) >= MAX_TABLES:
         raise Refusal(400, f"The query joins more than {MAX_TABLES} tables.")
     repeats = any(linked_object.link is not None and _may_repeat(linked_object) for linked_object in linked_objects)
@@ -93,7 +93,7 @@ class _Conditions:
 
     paths: Paths
     parameters: Mapping[str, Scalar]
-    guarded: bool = field(kw_only=True)
+    checks_rights: bool = field(kw_only=True)
     operands: list[Operand] = field(default_factory=list)
     _linked_objects: dict[LinkedObject, None] = field(default_factory=dict)
 
@@ -133,13 +133,13 @@ class _Conditions:
                 yield self.sql(part)
         for path, parts in equal.items():
             target = self._target(path)
-            column = target.sql(guarded=self.guarded)
+            column = target.sql(checks_rights=self.checks_rights)
             self.operands.extend(self._operand(target, part) for part in parts)
             yield f"{column} IN ({', '.join('?' * len(parts))})"
 
     def _compare(self, node: Compare) -> str:
         target = self._target(node.path)
-        column = target.sql(guarded=self.guarded)
+        column = target.sql(checks_rights=self.checks_rights)
         if node.operator == "%=":
             return self._like(node, target, column)
         if self._value(node.param) is None:
@@ -162,7 +162,7 @@ class _Conditions:
         target = self._target(node.path)
         if target.field is None or target.kind not in ("date", "timestamp", "number"):
             raise Refusal(400, f"{node.path} cannot be compared with a range; only dates, timestamps and numbers can.")
-        column = target.sql(guarded=self.guarded)
+        column = target.sql(checks_rights=self.checks_rights)
         low, high = ">=" if node.low_inside else ">", "<=" if node.high_inside else "<"
         parts: list[str] = []
         for name, comparison in ((node.low, low), (node.high, high)):

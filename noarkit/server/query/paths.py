@@ -40,13 +40,13 @@ class LinkedObject:
         """The alias of its table in SQL."""
         return f"t{self.number}" if self.parent else "o"
 
-    def id_sql(self, *, guarded: bool) -> str:
+    def id_sql(self, *, checks_rights: bool) -> str:
         """SQL for its id, taken from the link column where possible so that its own table need not be joined."""
         if self.parent is None or self.link is None:
             return "o.id"
         if self.link.kind == "pairs":
             return f"p{self.number}.{self.link.other_column}"
-        if self.link.kind == "inverse" or guarded:
+        if self.link.kind == "inverse" or checks_rights:
             return f"{self.table}.id"
         return f'{self.parent.table}."{self.link.column}"'
 
@@ -73,10 +73,10 @@ class Target:
         """The field kind that the column holds; ids and links are numbers."""
         return "number" if self.field is None or self.field.name in ("id", "version") else self.field.kind
 
-    def sql(self, *, guarded: bool) -> str:
+    def sql(self, *, checks_rights: bool) -> str:
         """The column in SQL."""
         if self.column == "id":
-            return self.linked_object.id_sql(guarded=guarded)
+            return self.linked_object.id_sql(checks_rights=checks_rights)
         return f'{self.linked_object.table}."{self.column}"'
 
 
@@ -205,7 +205,9 @@ def require_tables(target: Target) -> list[LinkedObject]:
     return lineage
 
 
-def joins_sql(linked_objects: list[LinkedObject], required: frozenset[LinkedObject], *, guarded: bool) -> list[str]:
+def joins_sql(
+    linked_objects: list[LinkedObject], required: frozenset[LinkedObject], *, checks_rights: bool
+) -> list[str]:
     """The join clauses of `linked_objects` (parents first), inner joins for those that must exist.
 
     Inner joins come first: SQLite may then begin at any of them.
@@ -216,29 +218,31 @@ def joins_sql(linked_objects: list[LinkedObject], required: frozenset[LinkedObje
     return [
         clause
         for linked_object in ordered
-        for clause in _clauses(linked_object, "JOIN" if linked_object in required else "LEFT JOIN", guarded=guarded)
+        for clause in _clauses(
+            linked_object, "JOIN" if linked_object in required else "LEFT JOIN", checks_rights=checks_rights
+        )
     ]
 
 
-def _clauses(linked_object: LinkedObject, join: str, *, guarded: bool) -> list[str]:
+def _clauses(linked_object: LinkedObject, join: str, *, checks_rights: bool) -> list[str]:
     link, parent = linked_object.link, linked_object.parent
     if link is None or parent is None:
         return []
     table = f"{join} {schema().tables[linked_object.family].name} {linked_object.table} ON"
-    parent_id = parent.id_sql(guarded=guarded)
+    parent_id = parent.id_sql(checks_rights=checks_rights)
 
-    def guard(column: str) -> str:
-        return f" AND {MAY_READ}('{linked_object.family}', {column})" if guarded else ""
+    def right(column: str) -> str:
+        return f" AND {MAY_READ}('{linked_object.family}', {column})" if checks_rights else ""
 
     own_id = f"{linked_object.table}.id"
     if link.kind == "inverse":
-        return [f'{table} {linked_object.table}."{link.column}" = {parent_id}{guard(own_id)}']
+        return [f'{table} {linked_object.table}."{link.column}" = {parent_id}{right(own_id)}']
     if link.kind == "pairs":
         column = f"p{linked_object.number}.{link.other_column}"
         pair_alias = f"p{linked_object.number}"
-        on_parent = f"{pair_alias}.{link.own_column} = {parent_id}{guard(column)}"
+        on_parent = f"{pair_alias}.{link.own_column} = {parent_id}{right(column)}"
         pair = f"{join} {link.pair_table} {pair_alias} ON {on_parent}"
         return [pair, f"{table} {own_id} = {column}"] if linked_object.reads_table else [pair]
-    if linked_object.reads_table or guarded:
-        return [f'{table} {own_id} = {parent.table}."{link.column}"{guard(own_id)}']
+    if linked_object.reads_table or checks_rights:
+        return [f'{table} {own_id} = {parent.table}."{link.column}"{right(own_id)}']
     return []

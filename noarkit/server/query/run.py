@@ -8,8 +8,8 @@ from collections.abc import Callable
 from noarkit.server.access_notes import note_reads
 from noarkit.server.calling import Call
 from noarkit.server.query.compile import compile_query
-from noarkit.server.query.guard import watch_rights
 from noarkit.server.query.patterns import watch_patterns
+from noarkit.server.query.reading_rights import watch_rights
 from noarkit.server.query.request import QueryRequest, read_request
 from noarkit.server.rendering import fetch, render_all
 from noarkit.server.settings import Settings
@@ -34,9 +34,9 @@ def page(
     check_time: Callable[[], None] = lambda: None,
 ) -> dict[str, object]:
     """The page that a request asks for, of what the caller may read; `check_time` refuses when it takes too long."""
-    guarded = watch_rights(db, caller)
+    checks_rights = watch_rights(db, caller)
     watch_patterns(db, check_time)
-    statement = compile_query(request, settings, guarded=guarded)
+    statement = compile_query(request, settings, checks_rights=checks_rights)
     ids = [int(row[0]) for row in db.execute(statement.sql, statement.operands).fetchall()]
     rows = fetch(db, statement.family, ids[: request.limit])
     results = render_all(db, statement.family, rows, public_use=request.public_use, newer=settings.show_newer)

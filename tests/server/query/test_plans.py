@@ -26,7 +26,7 @@ def tables() -> Iterator[sqlite3.Connection]:
     db.close()
 
 
-@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("checks_rights", [False, True])
 @pytest.mark.parametrize(
     ("type_name", "query"),
     [
@@ -48,11 +48,11 @@ def tables() -> Iterator[sqlite3.Connection]:
         ("Klassifikasjonssystem", "refArkivdelSomSekundaer.id = @n"),
     ],
 )
-def test_no_table_is_read_whole(tables: sqlite3.Connection, type_name: str, query: str, guarded: bool) -> None:
+def test_no_table_is_read_whole(tables: sqlite3.Connection, type_name: str, query: str, checks_rights: bool) -> None:
     parameters = {"@x": "2021/1", "@y": "system", "@like": "2021/%", "@n": 7, "@m": 8}
     body = {"type": type_name, "limit": 500, "query": query, "parameters": parameters}
     settings = Settings()
-    statement = compile_query(read_request(body, settings), settings, guarded=guarded)
+    statement = compile_query(read_request(body, settings), settings, checks_rights=checks_rights)
     steps = [str(row[3]) for row in tables.execute("EXPLAIN QUERY PLAN " + statement.sql, statement.operands)]
     assert steps
     assert not [step for step in steps if step.startswith("SCAN")]
