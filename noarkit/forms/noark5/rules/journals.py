@@ -11,10 +11,10 @@ from xml.etree.ElementTree import Element
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.alike import STAND_IN, AlikeReader, Pick, Tag, Texts, parse_again, picker
+from noarkit.forms.noark5.rules.keys import answer_key, party_key, sorted_keys, text_key, whole_number
 from noarkit.forms.noark5.rules.messages import Head, Message, Notes, Rows, RuleCounts
 from noarkit.forms.noark5.rules.store import Row, pack_id
 from noarkit.forms.noark5.rules.structure import encoding_finding, is_plain_xml
-from noarkit.forms.noark5.rules.units import answer_key, party_key, sorted_keys, text_key, whole_number
 from noarkit.model.xml_model import xml_model
 from noarkit.safe.growing import TooDeep, follow, read_prologue
 from noarkit.safe.xml import LIMITS

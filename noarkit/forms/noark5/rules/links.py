@@ -9,8 +9,8 @@ from noarkit.forms.noark5.rules.case import Case, add_findings
 from noarkit.forms.noark5.rules.fields import REFERENCES
 from noarkit.forms.noark5.rules.formats import alone, unaccepted_documents, wrongly_converted
 from noarkit.forms.noark5.rules.journals import JOURNALS
+from noarkit.forms.noark5.rules.keys import keys_in
 from noarkit.forms.noark5.rules.store import unpack_id
-from noarkit.forms.noark5.rules.units import keys_in
 from noarkit.forms.noark5.rules.walk_state import FILE, UNITS
 from noarkit.model.xml_model import Version, xml_model
 

@@ -5,10 +5,18 @@ Data for checks across units (ids, references, documents, journals) goes into th
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 
 from noarkit.errors import UnsafePath
+from noarkit.forms.noark5.rules.keys import (
+    algorithm_named,
+    answer_key,
+    digest_key,
+    party_key,
+    sorted_keys,
+    text_key,
+    whole_number,
+)
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
 from noarkit.forms.noark5.rules.titles import SCREENED, has_number_in_open_title
 from noarkit.forms.noark5.rules.values import formats
@@ -37,7 +45,6 @@ _CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|co
 """What the last conversion of a version leaves with it: the format it made, the checksum it names, its date."""
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
-_KEY = 4
 _VARIANTS = {"Produksjonsformat": "P", "Arkivformat": "A", "P": "P", "A": "A"}
 _RECORD_TYPES = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
@@ -200,7 +207,7 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
         made_as = _judge_conversion(state, frame, suffix, path)
         row = (
             path.encode("utf-8", "surrogatepass"),
-            _digest(values.get("sjekksum", "").strip()),
+            digest_key(values.get("sjekksum", "").strip()),
             algorithm_named(values.get("sjekksumAlgoritme", "")),
             values.get("filstoerrelse"),
             pack_id(values.get("systemID") or parent.values.get("systemID", "")),
@@ -403,42 +410,6 @@ def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
     )
 
 
-def whole_number(text: str | None) -> int | None:
-    """A whole number that SQLite can hold, or None."""
-    if text is None or len(text) >= 18 or not (text.isdecimal() or text.strip().isdecimal()):
-        return None
-    return int(text)
-
-
-def text_key(text: str | None) -> int | None:
-    """A text as it is compared."""
-    return None if text is None else _crc(text)
-
-
-def party_key(kind: str | None, name: str | None) -> bytes:
-    """Four bytes that tell a party of a letter, by its type and name, from another."""
-    return _crc(f"{(kind or '').strip()}\n{(name or '').strip()}").to_bytes(_KEY, "big")
-
-
-def answer_key(day: str | None, method: str | None) -> bytes:
-    """Four bytes that tell a sign-off from another."""
-    return _crc(f"{(day or '')[:10]}\n{(method or '').strip()}").to_bytes(_KEY, "big")
-
-
-def keys_in(key_bytes: bytes) -> list[bytes]:
-    """The keys that stand in a row."""
-    return [key_bytes[at : at + _KEY] for at in range(0, len(key_bytes), _KEY)]
-
-
-def sorted_keys(key_bytes: bytes) -> bytes:
-    """Keys in a row, in an order that says nothing of where they stood."""
-    return key_bytes if len(key_bytes) <= _KEY else b"".join(sorted(keys_in(key_bytes)))
-
-
-def _crc(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
-
-
 def _path(state: WalkState, frame: Frame) -> str | None:
     """The path of a document as it lies in the package, or None if it leads elsewhere."""
     path = frame.values.get("referanseDokumentfil", "").strip()
@@ -483,16 +454,3 @@ def _judge_conversion(state: WalkState, frame: Frame, suffix: str, path: str) ->
         state.hit("N419", frame.at, value=made_as, found=suffix, path=path)
         return None
     return made_as
-
-
-def algorithm_named(text: str) -> str:
-    """The name by which hashlib knows an algorithm."""
-    word = text.strip().lower()
-    return word.replace("-", "").replace("sha3", "sha3_") if word.startswith("sha") else word.replace("-", "")
-
-
-def _digest(text: str) -> bytes:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return text.encode("utf-8", "surrogatepass")
