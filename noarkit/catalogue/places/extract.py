@@ -36,14 +36,21 @@ class ExtractPlace:
     """The extract in the folder that holds its arkivstruktur.xml, or in an archive file.
 
     `custody` says what a package around it tells of a file, by its locator; `prefix` is what locators begin with there.
+    A structure of `large_bytes` or more is read by processes side by side.
     """
 
     def __init__(
-        self, path: Path, custody: Callable[[str], tuple[CustodyStep, ...]] = no_custody, prefix: str = ""
+        self,
+        path: Path,
+        custody: Callable[[str], tuple[CustodyStep, ...]] = no_custody,
+        prefix: str = "",
+        *,
+        large_bytes: int = LARGE_BYTES,
     ) -> None:
         self.path = path.absolute()
         self._custody = custody
         self._prefix = prefix
+        self._large_bytes = large_bytes
         self._files = PackedFiles(self.path) if self.path.is_file() else DocumentFiles(self.path)
 
     @property
@@ -83,7 +90,7 @@ class ExtractPlace:
         # what looks into tables of this process cannot be asked in another
         in_children = self._custody is no_custody and isinstance(self._files, DocumentFiles)
         try:
-            for rows in unit_rows(structure, look_ups, large_bytes=LARGE_BYTES if in_children else None):
+            for rows in unit_rows(structure, look_ups, large_bytes=self._large_bytes if in_children else None):
                 for number, unit in rows.logged:
                     rows.batch.changes += [
                         (number, change.at, change.actor, change.field, change.before, change.after)

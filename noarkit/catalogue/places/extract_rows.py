@@ -155,12 +155,14 @@ class _PortionReader:
         self._shapes = RecordShapes(self._look_ups) if look_ups.custody is no_custody else None
         self._records: deque[tuple[RecordShape, tuple[tuple[str, ...], list[Content]]]] = deque()
         self._number = 0
+        self._heads: tuple[bytes, ...] = ()
         self._left_open: frozenset[int] = frozenset()
         self._rows = UnitRows(RowBatch(), [])
 
     def read(self, portion: Portion) -> UnitRows:
         """The rows of a portion. Raises `CannotCut` where it is not what the cut had it for."""
         pieces = [self._bytes(unit.start, unit.head_end) for unit in portion.open_units]
+        self._heads = tuple(pieces)
         content = self._bytes(portion.start, portion.end)
         self._records.clear()
         pieces.append(self._take_records(content, pieces) if self._shapes is not None and self._kinds else content)
@@ -243,6 +245,8 @@ class _PortionReader:
         self._links = links
         fields, inner = self._fields(element, is_left_open=number in self._left_open)
         own = text_of(fields, "systemID")
+        if open_units and number not in self._left_open and _facts(fields) != self._facts_of_head(len(open_units)):
+            raise CannotCut  # what was told of the units in it, in portions before, was told without this
         key = unit_key(own) if own else f"{around.key}/{place}:{kind}" if around.key else f"{STRUCTURE}:{kind}"
         klass = text_of(fields, "klasseID") if kind == "klasse" else around.klass
         screened = around.screened or of_fields(fields).is_screened
@@ -257,6 +261,16 @@ class _PortionReader:
                 self._add_record(below)
                 continue
             self._visit(unit, below, position, open_units[1:] if unit is inner[0] else ())
+
+    def _facts_of_head(self, inner_count: int) -> tuple[str, str, bool]:
+        """What of an open unit stands before the first unit in it; so many are open from it on."""
+        heads = self._heads[: len(self._heads) - inner_count + 1]
+        ends = [b"</" + match[2] + b">" for match in map(_START_TAG.match, reversed(heads)) if match is not None]
+        element = parse_portion([*heads, *ends], STRUCTURE)
+        for _ in heads:
+            element = element[-1]
+        self._links = []  # those of the unit are known
+        return _facts(self._fields(element, is_left_open=False)[0])
 
     def _fields(self, element: Element, *, is_left_open: bool) -> tuple[Plain, list[Element]]:
         """What stands in a unit, and the units in it. Its references are added to those of this portion's unit."""
@@ -310,6 +324,11 @@ class _PortionReader:
         if self._log is not None:
             units = map(unit_key, system_ids(fields))
             self._rows.logged += [(number, unit) for unit in units if self._log.may_speak_of(unit)]
+
+
+def _facts(fields: Plain) -> tuple[str, str, bool]:
+    """What of a unit decides something of those in it."""
+    return text_of(fields, "systemID"), text_of(fields, "klasseID"), of_fields(fields).is_screened
 
 
 def _put(fields: Plain, name: str, value: Any) -> None:  # Any: a text or what stands in an element

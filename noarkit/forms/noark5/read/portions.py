@@ -67,7 +67,9 @@ def cut(structure: Path, portion_bytes: int = PORTION_BYTES) -> Iterator[Portion
     XML should take."""
     for _ in xml.stream(structure, ("start",)):
         break  # the prologue was judged
-    with structure.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with structure.open("rb") as file:
+        # not closed, but let go with the last match in it: as long as there is one, it would not close
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         root = _find_root(content)
         # of other prefixes than that of the root none is looked for, which is much quicker
         tags = re.compile(rb"<(/?)(" + re.escape(root[1]) + _KINDS + rb")[^<>]*>")
@@ -104,11 +106,14 @@ def _let_go(content: mmap.mmap, end: int) -> None:
 
 def _portions(content: mmap.mmap, tags: Iterator[re.Match[bytes]], portion_bytes: int) -> Iterator[Portion]:
     number = before = 0
-    start = -1
+    start = at = -1
     frames: list[_Frame] = []
     open_before: tuple[OpenUnit, ...] = ()
     for match in tags:
+        previous, at = at, match.end()
         if not match[1]:
+            if frames and previous == start and content[start : match.start()].strip():
+                raise CannotCut  # a field among units: it would be in no portion that its unit ends in
             number += 1
             start = match.start() if start < 0 else start
             _begin(frames, _Frame(match[2], number, match.start()))
