@@ -19,7 +19,6 @@ from noarkit.extraction.package_files import DescriptionFile, DocumentKind, Fact
 from noarkit.forms.bagit.read import open_bag
 from noarkit.forms.container.storage import Storage
 from noarkit.forms.dias import spec as dias
-from noarkit.forms.dias.read.mets import MetsReader
 from noarkit.forms.dias.read.package import read_description
 from noarkit.forms.eark import spec as eark
 from noarkit.forms.eark.read.package import EarkPackage
@@ -28,6 +27,7 @@ from noarkit.forms.eark.write.package import folder_name
 from noarkit.forms.metadata.bag import metadata_of_bag
 from noarkit.forms.metadata.dias import metadata_of_dias
 from noarkit.forms.metadata.eark import metadata_of_eark
+from noarkit.forms.metadata.mets_facts import MetsReader
 from noarkit.forms.metadata.model import FileFacts, History, PackageMetadata, PartFacts
 from noarkit.forms.metadata.premis import read_history
 from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
@@ -151,7 +151,7 @@ def read_eark(layer: Layer, stack: ExitStack) -> Statement:
         PartFacts(
             part.name,
             part.heading.label if part.heading else "",
-            part.heading.category if part.heading else "",
+            part.heading.type if part.heading else "",
             part.content_type,
             part.other_content_type,
             part.heading.kind if part.heading else "",
@@ -196,7 +196,7 @@ def read_dias(layer: Layer, stack: ExitStack) -> Statement:
     stack.callback(facts.close)
     try:
         with storage.open(dias.METS) as source:
-            mets = MetsReader(source)
+            mets = MetsReader(source, dias.METS)
             for mets_file in mets.files():
                 path = next(dias.paths_of(mets_file.href), "")
                 facts.add(path, FileFacts(mets_file.created))

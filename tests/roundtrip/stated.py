@@ -15,7 +15,6 @@ from pathlib import Path
 from lxml import etree
 
 from noarkit.forms.eark.write.order import (
-    Agent,
     EarkFile,
     EarkOrder,
     MetadataFile,
@@ -27,6 +26,7 @@ from noarkit.forms.eark.write.order import (
     submitter,
 )
 from noarkit.forms.eark.write.package import make_eark
+from noarkit.forms.metadata.model import Agent
 
 WHEN = datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC)
 TIME = "2019-05-06T07:08:09Z"

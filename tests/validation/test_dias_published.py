@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.forms.dias.read.mets import MetsReader
 from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.rules.documents import DocumentValidator
 from noarkit.forms.dias.rules.run import RULES, looks_like_dias, validate_dias
 from noarkit.forms.findings import Tally
+from noarkit.forms.metadata.mets_facts import MetsReader
 
 # What Arkade's report of the extract within says too: a checksum and a count that do not hold.
 INNER = {"N205", "N208"}
@@ -57,7 +57,7 @@ def test_its_seal_and_every_file_are_proven(samples: Path) -> None:
 def test_a_mets_as_a_later_writer_has_it_breaks_the_schema_in_the_two_known_ways(samples: Path, tmp_path: Path) -> None:
     path = samples / "oais" / "dias" / "dias-mets.xml"
     with path.open("rb") as file:
-        reading = MetsReader(file)
+        reading = MetsReader(file, path.name)
         assert [listed.href for listed in reading.files()][1:] == [
             "file:content/dokumenter/5000000.pdf",
             "file:content/dokumenter/5000001.pdf",

@@ -8,18 +8,20 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, get_args
 from urllib.parse import unquote, unquote_plus
 
+from noarkit.forms.metadata import mets_model
+
 PackageType = Literal["SIP", "AIP"]
 TYPES = ("SIP", "AIP", "DIP", "AIC", "AIU")
 RecordStatus = Literal["NEW", "SUPPLEMENT", "REPLACEMENT", "TEST", "VERSION", "OTHER"]
 RECORD_STATUSES: tuple[RecordStatus, ...] = get_args(RecordStatus)
 
-METS_NAMESPACE = "http://arkivverket.no/standarder/METS"
+METS_NAMESPACE = mets_model.DIAS
 PREMIS_NAMESPACE = "http://arkivverket.no/standarder/PREMIS"
-SUBMISSION_NAMESPACE = "http://www.loc.gov/METS/"
+SUBMISSION_NAMESPACE = mets_model.METS
 """Of the submission description; packages before 2021 have it in dias-mets.xml too."""
 EAD_NAMESPACE = "http://ead3.archivists.org/schema/"
 EAC_NAMESPACE = "urn:isbn:1-931666-33-4"
-XLINK = "http://www.w3.org/1999/xlink"
+XLINK = mets_model.XLINK
 PROFILE = "http://xml.ra.se/METS/RA_METS_eARD.xml"
 
 METS = "dias-mets.xml"

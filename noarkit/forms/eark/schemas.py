@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from noarkit.forms.eark import spec
+from noarkit.forms.metadata.mets_model import FORMAT_KEYS, FORMAT_NAME, FORMAT_REGISTRIES, FORMAT_VERSION
 from noarkit.safe.xml_text import escape_attribute
 
 METS_XSD, XLINK_XSD, PREMIS_XSD = "noarkit-mets.xsd", "noarkit-xlink.xsd", "noarkit-premis.xsd"
@@ -138,7 +139,7 @@ _CSIP_ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "OTHERTYPE": (),
 }
 _SIP_ATTRIBUTES: Mapping[str, Sequence[str]] = {
-    name: () for name in (spec.FORMAT_NAME, spec.FORMAT_VERSION, spec.FORMAT_REGISTRY, spec.FORMAT_KEY)
+    name: () for name in (FORMAT_NAME, FORMAT_VERSION, FORMAT_REGISTRIES[0], FORMAT_KEYS[0])
 }
 _XLINK_ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "type": ("simple", "extended", "locator", "arc", "resource", "title"),

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from noarkit.forms.metadata import mets_model
+
 Kind = Literal["sip", "aip", "dip"]
 Version = Literal["2.0.4", "2.1.0", "2.2.0"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -31,17 +33,11 @@ SUBMISSION = "submission"
 PREMIS_FILE = "premis.xml"
 
 # --- namespaces ---
-METS = "http://www.loc.gov/METS/"
-XLINK = "http://www.w3.org/1999/xlink"
+METS, XLINK, CSIP, SIP = mets_model.METS, mets_model.XLINK, mets_model.CSIP, mets_model.SIP
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
-CSIP = "https://DILCIS.eu/XML/METS/CSIPExtensionMETS"
-SIP = "https://DILCIS.eu/XML/METS/SIPExtensionMETS"
 PREMIS = "http://www.loc.gov/premis/v3"
 PREMIS_2 = "info:lc/xmlns/premis-v2"
 ERMS = "https://DILCIS.eu/XML/ERMS"
-CSIP_SPELLINGS = (CSIP, "https://dilcis.eu/XML/METS/CSIPExtensionMETS")
-SIP_SPELLINGS = (SIP, "https://dilcis.eu/XML/METS/SIPExtensionMETS")
-"""Both are met; the first is the schema's own, and the one that is written."""
 
 # --- profiles (CSIP6, SIP2, AIPM2, DIP2) ---
 CSIP_PROFILE = "https://earkcsip.dilcis.eu/profile/E-ARK-CSIP.xml"
@@ -243,12 +239,3 @@ HASHES: Mapping[str, str] = MappingProxyType(
 """Those that can be calculated, by the names that hashlib knows."""
 
 WRITTEN_CHECKSUM = "SHA-256"
-FORMAT_NAME = "FILEFORMATNAME"
-FORMAT_VERSION = "FILEFORMATVERSION"
-FORMAT_REGISTRY = "FORMATREGISTRY"
-FORMAT_KEY = "FORMATREGISTRYKEY"
-FORMAT_REGISTRY_MET = "FILEFORMATREGISTRY"
-FORMAT_KEY_MET = "FILEFORMATKEY"
-"""The attributes of a file's format in the SIP namespace: as the schema declares them, and as the rules' text says."""
-
-PRONOM = "PRONOM"

@@ -8,6 +8,9 @@ dias    METS of a DIAS package
 bag     bag-info.txt
 descriptions  the documents that describe a package, as fields of recipes
 derivations   which files of a package are copies of which others
+mets          reads the elements of METS, one by one; all who read METS ask it
+mets_model    those elements, and who hears of them
+mets_facts    what METS says of a package and of its files
 premis_entities  objects, events, agents and rights of PREMIS, one by one; all who read PREMIS ask it
 premis_objects  what objects of PREMIS say of files
 file_facts    what sizes, checksums and names of algorithms mean

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from noarkit.forms.metadata.eark import parties_of
-from noarkit.forms.metadata.model import OtherAgent, PackageMetadata, Party, Person, System
+from noarkit.forms.metadata.model import Agent, PackageMetadata, Party, Person, System
 
 IDENTIFIER = "External-Identifier"
 OWN_LABELS = frozenset(
@@ -80,7 +80,7 @@ class _BagInfoReader:
         self._many: dict[str, tuple[str, ...]] = {}
         self._parties: dict[str, list[Party]] = {}
         self._systems: dict[str, System] = {}
-        self._agents: list[OtherAgent] = []
+        self._agents: list[Agent] = []
         self._more: list[tuple[str, str]] = []
         self._reserved: dict[str, str] = {}
 
@@ -141,7 +141,7 @@ class _BagInfoReader:
             role, kind, name, other_role, other_kind = (
                 "" if part == "-" else part for part in (role, kind, name, other_role, other_kind)
             )
-            self._agents.append(OtherAgent(role, kind, name, other_role, other_kind))
+            self._agents.append(Agent(role, kind, name, other_role, other_kind))
         elif label == _NOTE and self._agents:
             kind, _, text = value.partition(_STROKE)
             notes = (*self._agents[-1].notes, (text, kind.strip("-")))

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from noarkit.forms.dias.read.mets import MetsAgent, MetsHeader
 from noarkit.forms.dias.spec import RECORD_STATUSES, RecordStatus
 from noarkit.forms.dias.write.order import DEFAULT_SYSTEM, NOT_STATED, DiasOrder
 from noarkit.forms.metadata.facts import read_facts
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.forms.metadata.model import (
-    OtherAgent,
+    Agent,
     PackageMetadata,
     Party,
     Person,
@@ -39,7 +39,7 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
     """What the METS of a package says of it."""
     parties: dict[str, list[Party]] = {}
     systems: dict[str, System] = {}
-    other_agents: list[OtherAgent] = []
+    other_agents: list[Agent] = []
     for agent in header.agents:
         role = _ROLES.get((agent.role, agent.other_role), "")
         if agent.other_type == "SOFTWARE" and role in ("creator", "producer"):
@@ -47,7 +47,8 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
         elif agent.other_type == "SOFTWARE" and role:
             continue  # which packed it, and did not pack the new one
         elif not role or not _add_party(parties.setdefault(role, []), role, agent):
-            other_agents.append(_other_agent(agent))
+            notes = tuple(note for note in agent.notes if not note[0].startswith(_KEYS))
+            other_agents.append(replace(agent, notes=notes))
     metadata = PackageMetadata(
         identifier=header.object_id,
         package_type=header.type,
@@ -68,7 +69,7 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
     return replace(metadata, description="") if metadata.description == metadata.label else metadata
 
 
-def _add_party(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
+def _add_party(bodies: list[Party], role: str, agent: Agent) -> bool:
     """True if an agent is a party, or one of its people, or names nobody."""
     if agent.type == "INDIVIDUAL" and bodies:
         bodies[-1] = replace(bodies[-1], people=(*bodies[-1].people, _person(agent)))
@@ -80,15 +81,15 @@ def _add_party(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
     return True
 
 
-def _notes(agent: MetsAgent) -> tuple[dict[str, str], list[str]]:
+def _notes(agent: Agent) -> tuple[dict[str, str], list[str]]:
     """Notes by what a last one says they are, and those it says nothing of."""
-    notes = [note for note in agent.notes if not note.startswith(_KEYS)]
-    keys = next((note for note in agent.notes if note.startswith(_KEYS)), _KEYS).removeprefix(_KEYS).split(",")
+    notes = [note for note in agent.texts if not note.startswith(_KEYS)]
+    keys = next((note for note in agent.texts if note.startswith(_KEYS)), _KEYS).removeprefix(_KEYS).split(",")
     note_by_key = {key.strip(): note for key, note in zip(keys, notes, strict=False) if key.strip()}
     return note_by_key, notes[len(note_by_key) :]
 
 
-def _party(agent: MetsAgent) -> Party:
+def _party(agent: Agent) -> Party:
     note_by_key, loose = _notes(agent)
     code = note_by_key.pop("Identification", "")
     if not code and not note_by_key and loose and _is_code(loose[0]):
@@ -103,7 +104,7 @@ def _is_code(text: str) -> bool:
     return bare.isdecimal() and len(bare) == 9
 
 
-def _person(agent: MetsAgent) -> Person:
+def _person(agent: Agent) -> Person:
     note_by_key, loose = _notes(agent)
     person = Person(
         agent.name, note_by_key.get("Address", ""), note_by_key.get("Telephone", ""), note_by_key.get("Email", "")
@@ -112,7 +113,7 @@ def _person(agent: MetsAgent) -> Person:
     return Person(person.name, person.address or more.address, person.phone or more.phone, person.email or more.email)
 
 
-def _system(agent: MetsAgent) -> System:
+def _system(agent: Agent) -> System:
     note_by_key, loose = _notes(agent)
     version = note_by_key.get("Version", "") or next((note for note in loose if detail_kind(note) != "email"), "")
     return System(agent.name, version, note_by_key.get("Type", ""), note_by_key.get("TypeVersion", ""))
@@ -120,11 +121,6 @@ def _system(agent: MetsAgent) -> System:
 
 def _named_system(system: System | None) -> System | None:
     return system if system is not None and stated_name(system.name) else None
-
-
-def _other_agent(agent: MetsAgent) -> OtherAgent:
-    notes = tuple((note, "") for note in agent.notes if not note.startswith(_KEYS))
-    return OtherAgent(agent.role, agent.type, agent.name, agent.other_role, agent.other_type, notes)
 
 
 def read_order(path: Path | None, **overrides: object) -> DiasOrder:

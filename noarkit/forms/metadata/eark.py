@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from noarkit.forms.eark import spec
-from noarkit.forms.eark.read.mets import Heading
-from noarkit.forms.eark.write.order import Agent
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.forms.metadata.model import (
-    OtherAgent,
+    Agent,
     PackageMetadata,
     PartFacts,
     Party,
@@ -39,7 +38,7 @@ _ROLES = {
 _CONTENT_TYPE_ALIASES = {"CITS_SIARD": "citssiard_v1_0"}
 
 
-def metadata_of_eark(root: Heading, parts: Iterable[PartFacts] = ()) -> PackageMetadata:
+def metadata_of_eark(root: MetsHeader, parts: Iterable[PartFacts] = ()) -> PackageMetadata:
     """What the METS of a package says of it."""
     sorted_agents = _Agents()
     for agent in root.agents:
@@ -48,8 +47,8 @@ def metadata_of_eark(root: Heading, parts: Iterable[PartFacts] = ()) -> PackageM
         identifier=root.object_id,
         package_type=root.package_type,
         label=root.label,
-        category=root.category,
-        other_category=root.other_category,
+        category=root.type,
+        other_category=root.other_type,
         content_type=root.content_type,
         other_content_type=root.other_content_type,
         parts=tuple(parts),
@@ -65,7 +64,7 @@ def metadata_of_eark(root: Heading, parts: Iterable[PartFacts] = ()) -> PackageM
         archive_system=sorted_agents.systems.get(ARCHIVE_SYSTEM),
         other_agents=tuple(sorted_agents.others),
     )
-    return with_records(metadata, root.record)
+    return with_records(metadata, root.records)
 
 
 class _Agents:
@@ -75,34 +74,28 @@ class _Agents:
         self._bodies: dict[str, list[Party]] = {}
         self._people: dict[str, list[Person]] = {}
         self.systems: dict[str, System] = {}
-        self.others: list[OtherAgent] = []
+        self.others: list[Agent] = []
 
     def take(self, agent: Agent) -> None:
         role = _role_of(agent)
-        texts = tuple(text for text, _ in agent.notes)
         if agent.other_type.upper() == "SOFTWARE":
             self._take_software(agent)
         elif agent.type == "INDIVIDUAL" and role in _CONTACT and role != "creator":
-            self._people.setdefault(role, []).append(person_of(agent.name, texts))
+            self._people.setdefault(role, []).append(person_of(agent.name, agent.texts))
         elif agent.other_role.upper() in _PERSON_OF:
-            self._people.setdefault(_PERSON_OF[agent.other_role.upper()], []).append(person_of(agent.name, texts))
+            self._people.setdefault(_PERSON_OF[agent.other_role.upper()], []).append(person_of(agent.name, agent.texts))
         elif role and (role in ("creator", "owner") or role not in self._bodies):
             if stated_name(agent.name):
                 self._bodies.setdefault(role, []).append(_party(agent))
         else:
-            self._add_other(agent)
+            self.others.append(agent)
 
     def _take_software(self, agent: Agent) -> None:
         if agent.other_role.upper() in (SOURCE_SYSTEM, ARCHIVE_SYSTEM):
-            version = next((text for text, _ in agent.notes), "")
+            version = next(iter(agent.texts), "")
             self.systems[agent.other_role.upper()] = System(agent.name, version, "")
         elif agent.role != "CREATOR":  # which packed it, and did not pack the new one
-            self._add_other(agent)
-
-    def _add_other(self, agent: Agent) -> None:
-        self.others.append(
-            OtherAgent(agent.role, agent.type, agent.name, agent.other_role, agent.other_type, agent.notes)
-        )
+            self.others.append(agent)
 
     def parties(self, role: str) -> Iterator[Party]:
         """Those of a role; its people belong to the first."""
@@ -143,7 +136,7 @@ def eark_agents(metadata: PackageMetadata) -> Iterator[Agent]:
     for agent in metadata.other_agents:
         if agent.role in spec.AGENT_ROLES:
             kind = agent.type if agent.type in spec.AGENT_TYPES else "OTHER"
-            yield Agent(agent.role, kind, agent.name, agent.other_role, agent.other_type, agent.notes)
+            yield replace(agent, type=kind)
 
 
 def parties_of(metadata: PackageMetadata) -> Iterator[tuple[str, Party]]:

@@ -9,6 +9,7 @@ import re
 
 MOST_KEPT = 10_000
 """No honest header has more agents or notes, and no entity of PREMIS more texts of one name."""
+PRONOM = "PRONOM"
 _MOST_DIGITS = 18
 _NAMES = {"MD5": "MD5", **{f"SHA{bits}": f"SHA-{bits}" for bits in (1, 256, 384, 512)}}
 _NAMES |= {f"SHA2{bits}": f"SHA-{bits}" for bits in (256, 384, 512)}

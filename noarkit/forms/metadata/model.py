@@ -45,8 +45,8 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherAgent:
-    """Someone or something named in a role that not every form knows. `notes` are texts, each with its type."""
+class Agent:
+    """Someone, or something, that a package names. `notes` are texts with their note type, which may be empty."""
 
     role: str
     type: str
@@ -54,6 +54,11 @@ class OtherAgent:
     other_role: str = ""
     other_type: str = ""
     notes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of its notes."""
+        return tuple(text for text, _ in self.notes)
 
 
 Identifier = tuple[str, str]
@@ -164,7 +169,7 @@ class PackageMetadata:
     recipient: Party | None = None
     system: System | None = None
     archive_system: System | None = None
-    other_agents: tuple[OtherAgent, ...] = ()
+    other_agents: tuple[Agent, ...] = ()
     more: tuple[tuple[str, str], ...] = ()
     history: History = History()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from noarkit.forms.container.statements import PremisEvent
-from noarkit.forms.metadata.file_facts import checksum_name, size_of_text
+from noarkit.forms.metadata.file_facts import PRONOM, checksum_name, size_of_text
 from noarkit.forms.metadata.premis_entities import EVERY_NAMESPACE, PremisEntity, read_entities
 from noarkit.safe.digest import Readable
 
@@ -52,7 +52,7 @@ def object_of(entity: PremisEntity) -> PremisObject:
         tuple((checksum_name(algorithm), digest.lower()) for algorithm, digest in entity.digests),
         entity.first("formatName"),
         entity.first("formatVersion"),
-        entity.first("formatRegistryKey") if "PRONOM" in entity.first("formatRegistryName").upper() else "",
+        entity.first("formatRegistryKey") if PRONOM in entity.first("formatRegistryName").upper() else "",
         entity.first("relatedObjectIdentifierValue") if is_part else "",
         entity.line,
     )

@@ -145,9 +145,9 @@ def test_what_is_told_is_read_again(tmp_path: Path) -> None:
     ]
     creators = [agent for agent in header.agents if (agent.role, agent.type) == ("ARCHIVIST", "ORGANIZATION")]
     assert [agent.name for agent in creators] == ["Vik kommune", "Nord"]
-    assert creators[0].notes == ("999", "notescontent:Identification")
+    assert creators[0].texts == ("999", "notescontent:Identification")
     (kari,) = [agent for agent in header.agents if agent.name == "Kari"]
-    assert kari.notes == ("Vei 1", "12", "k@vik.example", "notescontent:Address,Telephone,Email")
+    assert kari.texts == ("Vei 1", "12", "k@vik.example", "notescontent:Address,Telephone,Email")
     (packer,) = [agent for agent in header.agents if (agent.role, agent.other_type) == ("CREATOR", "SOFTWARE")]
     assert packer.name == "noarkit"
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from noarkit.forms.eark.read.package import open_eark
 from noarkit.forms.eark.spec import KINDS, WRITTEN_VERSIONS, Kind, Version
-from noarkit.forms.eark.write.order import Agent, contact, creator, preservation, submitter
+from noarkit.forms.eark.write.order import contact, creator, preservation, submitter
 from noarkit.forms.eark.write.package import EarkFile, EarkOrder, Representation, files_below, make_eark
+from noarkit.forms.metadata.model import Agent
 from tests.forms.bagit.test_round_trip import laid, trees
 from tests.forms.eark.oracles import TAILS, disagreements, faults_of, held
 
@@ -104,7 +105,7 @@ def test_all_that_is_told_of_a_file_comes_back(tmp_path: Path, tail: str) -> Non
             "citserms_v3_0",
             "ACCESS",
         )
-        assert (package.root.content_type, package.root.category, package.root.created) == (
+        assert (package.root.content_type, package.root.type, package.root.created) == (
             "citserms_v3_0",
             "Dataset",
             "2001-02-03T04:05:06Z",
@@ -134,13 +135,13 @@ def test_who_made_it_is_read_as_it_was_told(tmp_path: Path) -> None:
             "CREATOR", "OTHER", "noarkit", other_type="SOFTWARE", notes=((software.notes[0][0], "SOFTWARE VERSION"),)
         )
         assert tuple(others) == agents
-        assert package.root.record == [
+        assert package.root.records == (
             ("SUBMISSIONAGREEMENT", "2026/1"),
             ("PREVIOUSSUBMISSIONAGREEMENT", "a"),
             ("PREVIOUSSUBMISSIONAGREEMENT", "b"),
             ("REFERENCECODE", "r"),
             ("PREVIOUSREFERENCECODE", "q"),
-        ]
+        )
         assert package.root.record_status == "TEST"
 
 

@@ -1,4 +1,4 @@
-"""METS and PREMIS say the same of a file to all who read them, whatever the form of the package."""
+"""PREMIS says the same of a file to all who read it, whatever the form of the package."""
 
 from __future__ import annotations
 
@@ -6,60 +6,12 @@ import io
 
 import pytest
 
-from noarkit.forms.dias.read.mets import MetsReader
-from noarkit.forms.eark.read.mets import Heading, read_mets
-from noarkit.forms.metadata.file_facts import MOST_KEPT, checksum_name
+from noarkit.forms.metadata.file_facts import checksum_name
 from noarkit.forms.metadata.premis import read_history
 from noarkit.forms.metadata.premis_entities import DIAS, EVERY_NAMESPACE, PREMIS_2, PREMIS_3, read_entities
 from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
 
 DIGEST = "AB" * 32
-
-
-def mets(header: str = "", attributes: str = "") -> bytes:
-    """A METS document with one file of these attributes."""
-    return f"""<mets xmlns="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink" OBJID="p">
-<metsHdr>{header}</metsHdr><fileSec><fileGrp USE="a"><file ID="f" {attributes}>
-<FLocat LOCTYPE="URL" xlink:href="a.txt"/></file></fileGrp></fileSec></mets>""".encode()
-
-
-def facts_of(document: bytes) -> list[tuple[int | None, str, str]]:
-    """Size, checksum and algorithm of the file, as each form reads them."""
-    (by_eark,) = read_mets(io.BytesIO(document), Heading("METS.xml"), "METS.xml")
-    (by_dias,) = MetsReader(io.BytesIO(document)).files()
-    return [(item.size_bytes, item.checksum, item.checksum_type) for item in (by_eark, by_dias)]
-
-
-@pytest.mark.parametrize(
-    ("attributes", "expected"),
-    [
-        (f'SIZE="12" CHECKSUM="{DIGEST}" CHECKSUMTYPE="SHA-256"', (12, DIGEST.lower(), "SHA-256")),
-        (f'SIZE=" 12 " CHECKSUM=" {DIGEST} " CHECKSUMTYPE=" SHA-256 "', (12, DIGEST.lower(), "SHA-256")),
-        ('SIZE="٣"', (None, "", "")),
-        ('SIZE="1e3"', (None, "", "")),
-        (f'SIZE="{"9" * 30}"', (None, "", "")),
-    ],
-)
-def test_a_file_of_mets_has_the_same_facts_in_every_form(
-    attributes: str, expected: tuple[int | None, str, str]
-) -> None:
-    assert facts_of(mets(attributes=attributes)) == [expected, expected]
-
-
-def test_an_agent_with_two_names_bears_the_first_in_every_form() -> None:
-    document = mets('<agent ROLE="CREATOR" TYPE="ORGANIZATION"><name>First</name><name>Second</name></agent>')
-    heading = Heading("METS.xml")
-    list(read_mets(io.BytesIO(document), heading, "METS.xml"))
-    reader = MetsReader(io.BytesIO(document))
-    list(reader.files())
-    assert [heading.agents[0].name, reader.header.agents[0].name] == ["First", "First"]
-
-
-def test_agents_without_end_are_not_kept_without_end() -> None:
-    heading = Heading("METS.xml")
-    agents = "<agent ROLE='CREATOR'><name>a</name></agent>" * (MOST_KEPT + 5)
-    list(read_mets(io.BytesIO(mets(agents)), heading, "METS.xml"))
-    assert len(heading.agents) == MOST_KEPT
 
 
 def premis(namespace: str, inside: str) -> bytes:

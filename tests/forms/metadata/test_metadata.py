@@ -7,17 +7,15 @@ from dataclasses import fields, replace
 
 import pytest
 
-from noarkit.forms.dias.read.mets import MetsAgent, MetsHeader
-from noarkit.forms.eark.read.mets import Heading
-from noarkit.forms.eark.write.order import Agent
 from noarkit.forms.metadata.bag import bag_info, metadata_of_bag
 from noarkit.forms.metadata.dias import metadata_of_dias
 from noarkit.forms.metadata.eark import eark_agents, metadata_of_eark
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.forms.metadata.model import (
     MOST_EVENTS,
+    Agent,
     Event,
     History,
-    OtherAgent,
     PackageMetadata,
     Party,
     Person,
@@ -52,7 +50,7 @@ WHOLE = PackageMetadata(
     recipient=Party("Archive", "13", PEOPLE[:1]),
     system=System("ESA", "8", "Koark", "1"),
     archive_system=System("Depot", "2", "Noark 5", "5.0"),
-    other_agents=(OtherAgent("EDITOR", "INDIVIDUAL", "Ola", notes=(("a note", "KIND"), ("bare", ""))),),
+    other_agents=(Agent("EDITOR", "INDIVIDUAL", "Ola", notes=(("a note", "KIND"), ("bare", ""))),),
     more=(("LOCALNUMBER", "X 77"), ("Internal-Sender-Identifier", "abc")),
 )
 
@@ -66,7 +64,7 @@ def test_everything_but_history_comes_back_from_bag_info() -> None:
 
 def test_agents_come_back_from_mets_of_eark() -> None:
     plain = replace(WHOLE, creators=WHOLE.creators[:2], archive_system=None, system=System("ESA", "8", ""))
-    back = metadata_of_eark(Heading("METS.xml", agents=list(eark_agents(plain))))
+    back = metadata_of_eark(MetsHeader(agents=tuple(eark_agents(plain))))
     for name in ("creators", "submitter", "producer", "owners", "packer", "recipient", "system", "other_agents"):
         assert getattr(back, name) == getattr(plain, name), name
 
@@ -80,11 +78,12 @@ def test_labels_of_other_bags_are_read_in_any_case() -> None:
 
 @pytest.mark.parametrize("notes", [("Box 1", "57695000", "a@b.no"), ("a@b.no", "Box 1", "57695000")])
 def test_loose_notes_of_dias_are_told_apart(notes: tuple[str, ...]) -> None:
+    system_notes = ("8.1", "Koark", "notescontent:Version,Type")
     agents = (
-        MetsAgent("ARCHIVIST", "", "ORGANIZATION", "", "Vik", ("964 968 241",)),
-        MetsAgent("ARCHIVIST", "", "INDIVIDUAL", "", "Kari", notes),
-        MetsAgent("PRESERVATION", "", "ORGANIZATION", "", "Ikke oppgitt", ()),
-        MetsAgent("ARCHIVIST", "", "OTHER", "SOFTWARE", "ESA", ("8.1", "Koark", "notescontent:Version,Type")),
+        Agent("ARCHIVIST", "ORGANIZATION", "Vik", notes=(("964 968 241", ""),)),
+        Agent("ARCHIVIST", "INDIVIDUAL", "Kari", notes=tuple((note, "") for note in notes)),
+        Agent("PRESERVATION", "ORGANIZATION", "Ikke oppgitt"),
+        Agent("ARCHIVIST", "OTHER", "ESA", "", "SOFTWARE", tuple((note, "") for note in system_notes)),
     )
     back = metadata_of_dias(MetsHeader(agents=agents))
     assert back.creators == (Party("Vik", "964 968 241", (Person("Kari", "Box 1", "57695000", "a@b.no"),)),)
@@ -94,7 +93,7 @@ def test_loose_notes_of_dias_are_told_apart(notes: tuple[str, ...]) -> None:
 
 def test_the_only_note_of_a_body_is_its_code() -> None:
     agent = Agent("ARCHIVIST", "ORGANIZATION", "Ministry", notes=(("ORG.123", ""),))
-    assert metadata_of_eark(Heading("METS.xml", agents=[agent])).creators == (Party("Ministry", "ORG.123"),)
+    assert metadata_of_eark(MetsHeader(agents=(agent,))).creators == (Party("Ministry", "ORG.123"),)
 
 
 def history(space: str, events: str, package: str = "uuid-1") -> History:

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 from noarkit.errors import PackageFault, UnsafePath, UsageFault
 from noarkit.forms.dias import spec
-from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import DiasPackage, is_tar_entry, open_dias, read_description
 from noarkit.forms.dias.write.mets import Facts, SealedFile, aic_mets
 from noarkit.forms.dias.write.order import DiasOrder
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem
 from noarkit.forms.metadata.premis_objects import read_objects
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.digest import hash_of
@@ -31,7 +31,7 @@ class AicContents:
     """An AIC that was read: what it says, and the tars that it seals, with their places beside it."""
 
     header: MetsHeader
-    tars: tuple[tuple[MetsFile, Path | None], ...]
+    tars: tuple[tuple[MetsItem, Path | None], ...]
 
 
 def make_aic(packages: Iterable[Path], folder: Path, order: DiasOrder | None = None) -> Path:
@@ -98,7 +98,7 @@ def _sha256(package: DiasPackage) -> str:
     return next(sums, "") or hash_of(place, "sha256")
 
 
-def _find_tar(folder: Path, mets_file: MetsFile) -> Path | None:
+def _find_tar(folder: Path, mets_file: MetsItem) -> Path | None:
     for path in spec.paths_of(mets_file.href):
         try:
             place = resolve_inside(folder, path)

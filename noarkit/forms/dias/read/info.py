@@ -9,8 +9,9 @@ import re
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.forms.dias.read.mets import MetsAgent, MetsFile, MetsHeader
 from noarkit.forms.dias.read.walk import XmlHandler
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem
+from noarkit.forms.metadata.model import Agent
 
 INFO_NAMESPACE = "www.arkivverket.no/standarder/info"
 _MOST = 10_000
@@ -22,10 +23,10 @@ def is_info(head: bytes) -> bool:
     return INFO_NAMESPACE.encode() in head
 
 
-def read_info(path: Path) -> tuple[MetsHeader, list[MetsFile]]:
+def read_info(path: Path) -> tuple[MetsHeader, list[MetsItem]]:
     """What it says, as METS has it, and the files whose checksums it tells. Raises `PackageFault`, `UnsafeXml`."""
     walk = _InfoReader()
-    files: list[MetsFile] = []
+    files: list[MetsItem] = []
     with path.open("rb") as file:
         for mets_file in walk.items(file):
             if len(files) >= _MOST:
@@ -34,14 +35,14 @@ def read_info(path: Path) -> tuple[MetsHeader, list[MetsFile]]:
     return walk.header(), files
 
 
-class _InfoReader(XmlHandler[MetsFile]):
+class _InfoReader(XmlHandler[MetsItem]):
     def __init__(self) -> None:
         super().__init__()
         self._root: dict[str, str] = {}
         self._space = ""
         self._system = ""
         self._roles: list[str] = []
-        self._agents: list[MetsAgent] = []
+        self._agents: list[Agent] = []
         self._file: dict[str, str] = {}
         self._at = 0
 
@@ -55,7 +56,7 @@ class _InfoReader(XmlHandler[MetsFile]):
             self._roles.append(attributes.get("navn", ""))
         elif local == "kontaktperson" and len(self._agents) < _MOST:
             role = self._roles[-1] if self._roles else ""
-            self._agents.append(MetsAgent("OTHER", role, "INDIVIDUAL", "", attributes.get("navn", ""), ()))
+            self._agents.append(Agent("OTHER", "INDIVIDUAL", attributes.get("navn", ""), role))
         elif local == "fil":
             self._file, self._at = {"name": attributes.get("filnavn", "")}, self._line()
 
@@ -69,7 +70,8 @@ class _InfoReader(XmlHandler[MetsFile]):
         elif local == "fil":
             entry = self._file
             kind = _SHA.sub(r"SHA-\1", entry.get("algoritme", "").upper())
-            self._ready.append(MetsFile(entry["name"], None, entry.get("sjekksum", "").lower(), kind, "", "", self._at))
+            stated = {"CHECKSUM": entry.get("sjekksum", ""), "CHECKSUMTYPE": kind}
+            self._ready.append(MetsItem("file", entry["name"], stated, self._at))
         self._text.clear()
 
     def header(self) -> MetsHeader:

@@ -10,8 +10,8 @@ from typing import Literal
 from noarkit.errors import UnsafePath
 from noarkit.forms.container.inventory import FileInventory
 from noarkit.forms.container.storage import StoredFile
-from noarkit.forms.dias.read.mets import MetsFile
 from noarkit.forms.dias.spec import METS, paths_of
+from noarkit.forms.metadata.mets_facts import MetsItem
 from noarkit.safe.paths import checked_parts
 
 Presence = Literal["found", "twice", "missing", "unsafe"]
@@ -49,7 +49,7 @@ class Inventory:
             (file.name.encode("utf-8", "backslashreplace").decode(), file.size_bytes, file.odd) for file in files
         )
 
-    def match_listed(self, mets_file: MetsFile) -> tuple[Presence, str]:
+    def match_listed(self, mets_file: MetsItem) -> tuple[Presence, str]:
         """Takes a file that METS lists, and says whether it is there, and under which name."""
         plain = _HARMLESS.fullmatch(mets_file.href)
         if plain is not None and self._mark_listed(mets_file, plain.group(1)):
@@ -76,13 +76,13 @@ class Inventory:
         """The files that are remembered so."""
         yield from (name for (name,) in self._db.execute("SELECT name FROM gone ORDER BY name"))
 
-    def _mark_listed(self, mets_file: MetsFile, name: str) -> bool:
+    def _mark_listed(self, mets_file: MetsItem, name: str) -> bool:
         values = (
             mets_file.size_bytes,
             mets_file.checksum,
             mets_file.checksum_type,
             mets_file.line,
-            mets_file.owner_id,
+            mets_file.original_name,
             name,
         )
         return self._db.execute(_LIST, values).rowcount > 0

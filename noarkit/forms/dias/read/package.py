@@ -21,9 +21,9 @@ from noarkit.forms.container.storage import Storage
 from noarkit.forms.dias.read.info import is_info, read_info
 from noarkit.forms.dias.read.inventory import Entry, Inventory
 from noarkit.forms.dias.read.located import LocatedPackage, locate
-from noarkit.forms.dias.read.mets import MetsFile, MetsHeader, MetsReader
 from noarkit.forms.dias.read.tar_storage import open_required, open_tar_storage
 from noarkit.forms.dias.spec import CHECKSUM_TYPES, METS, may_be_absent, paths_of
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem, MetsReader
 from noarkit.safe.digest import Readable
 from noarkit.safe.fixity import BY_METS, Fixity, checked, differences_of_file
 from noarkit.safe.unpack import LIMITS, UnpackLimits
@@ -101,9 +101,9 @@ def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
     """What the METS of a package tells as the original names of files, by the names that it may mean. Raises
     `PackageFault`, and what `safe` refuses."""
     with open_required(storage, METS) as file:
-        for mets_file in MetsReader(file).files():
-            if mets_file.owner_id:
-                yield from ((path, mets_file.owner_id) for path in paths_of(mets_file.href))
+        for mets_file in MetsReader(file, f"{storage.where}: {METS}").files():
+            if mets_file.original_name:
+                yield from ((path, mets_file.original_name) for path in paths_of(mets_file.href))
 
 
 def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = True) -> DiasPackage:
@@ -128,7 +128,7 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = Tru
 
 def _read_mets(storage: Storage, inventory: Inventory, *, complete: bool) -> MetsHeader:
     with open_required(storage, METS) as file:
-        reader = MetsReader(file)
+        reader = MetsReader(file, f"{storage.where}: {METS}")
         for mets_file in reader.files():
             presence, name = inventory.match_listed(mets_file)
             if presence in ("found", "twice") or (presence == "missing" and may_be_absent(reader.header.type, name)):
@@ -139,14 +139,14 @@ def _read_mets(storage: Storage, inventory: Inventory, *, complete: bool) -> Met
     return reader.header
 
 
-def read_description(path: Path) -> tuple[MetsHeader, list[MetsFile]]:
+def read_description(path: Path) -> tuple[MetsHeader, list[MetsItem]]:
     """What a submission description says, and the few files that it seals."""
     with path.open("rb") as file:
         if is_info(file.read(_HEAD_BYTES)):
             return read_info(path)
         file.seek(0)
-        reader = MetsReader(file)
-        files: list[MetsFile] = []
+        reader = MetsReader(file, str(path))
+        files: list[MetsItem] = []
         for mets_file in reader.files():
             if len(files) >= _MOST_SEALED:
                 raise PackageFault(where=str(path), why="too-large", line=mets_file.line)
@@ -158,7 +158,7 @@ _HEAD_BYTES = 4096
 _MOST_SEALED = 10_000
 
 
-def is_tar_entry(mets_file: MetsFile, name: str = "") -> bool:
+def is_tar_entry(mets_file: MetsItem, name: str = "") -> bool:
     """True if a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
     paths = list(paths_of(mets_file.href))
     return any(path == name or (path.lower().endswith(".tar") and "/" not in path) for path in paths)

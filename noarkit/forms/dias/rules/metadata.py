@@ -8,10 +8,11 @@ from datetime import date
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.inventory import Inventory
-from noarkit.forms.dias.read.mets import MetsAgent, MetsFile, MetsHeader, MetsReader
 from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, line_of, reason_data
 from noarkit.forms.findings import Hit, Tally, place_data
 from noarkit.forms.metadata.file_facts import checksum_name
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem, MetsReader
+from noarkit.forms.metadata.model import Agent
 from noarkit.forms.metadata.premis_entities import read_entities
 from noarkit.forms.metadata.premis_objects import PremisObject, object_of
 from noarkit.safe.xml import stream
@@ -26,9 +27,9 @@ def read_mets(
     """Judges dias-mets.xml, and takes all that it lists; None if it cannot be read to its end."""
     try:
         with copied.path.open("rb") as file:
-            mets = MetsReader(file)
+            mets = MetsReader(file, spec.METS)
             for entry in mets.files():
-                _take(entry, mets.header.type, inventory, tally)
+                _take(entry, mets, inventory, tally)
         header = mets.header
         validator.judge(copied.path, header.namespace, ("D202", spec.METS), tally)
     except (PackageFault, UnsafeXml) as fault:
@@ -42,10 +43,10 @@ def read_mets(
     return header
 
 
-def _take(entry: MetsFile, package_type: str, inventory: Inventory, tally: Tally) -> None:
+def _take(entry: MetsItem, mets: MetsReader, inventory: Inventory, tally: Tally) -> None:
     outcome, name = inventory.match_listed(entry)
     code = {"twice": "D304", "unsafe": "D307", "missing": "D301", "found": ""}[outcome]
-    if outcome == "missing" and spec.may_be_absent(package_type, name):
+    if outcome == "missing" and spec.may_be_absent(mets.header.type, name):
         code = "D302"
     if code:
         tally.add_hit(Hit(code, spec.METS, line=entry.line, data=place_data({"name": name or entry.href})))
@@ -79,7 +80,7 @@ def _judge_header(header: MetsHeader, tally: Tally) -> None:
         tally.add("D209", spec.METS, element="ENDDATE", value=f"{end} < {start}")
 
 
-def _missing_roles(agents: Iterable[MetsAgent]) -> list[str]:
+def _missing_roles(agents: Iterable[Agent]) -> list[str]:
     roles = {(agent.role, agent.other_role, agent.type) for agent in agents}
     expected_roles = (
         ("ARCHIVIST", "", "ORGANIZATION"),

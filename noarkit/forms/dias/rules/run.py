@@ -24,7 +24,6 @@ from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.collection import AicContents, aic_id_of, read_aic
 from noarkit.forms.dias.read.inventory import Entry, Inventory
 from noarkit.forms.dias.read.located import LocatedPackage, is_aic, locate
-from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
 from noarkit.forms.dias.rules.copies import judge_copies
@@ -33,6 +32,7 @@ from noarkit.forms.dias.rules.metadata import judge_description, judge_premis, j
 from noarkit.forms.dias.rules.seal import SealCheck
 from noarkit.forms.dias.rules.structure import judge_names, judge_places, judge_type
 from noarkit.forms.findings import Hit, Outcome, Rule, Tally, ValidateResult, place_data, rules_of
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
 from noarkit.forms.noark5.rules.packed import validate_packed
 from noarkit.forms.noark5.rules.run import Noark5ValidateOptions, validate_extract
@@ -292,7 +292,7 @@ def validate_aic(
     return ValidateResult(str(path), "dias", "AIC", summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
 
 
-def _judge_aip(document: Path, entry: MetsFile, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
+def _judge_aip(document: Path, entry: MetsItem, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
     limits, tally = context
     algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
     pairs = [(str(place.stat().st_size), "" if entry.size_bytes is None else str(entry.size_bytes))]

@@ -18,10 +18,10 @@ from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.info import INFO_NAMESPACE
 from noarkit.forms.dias.read.located import LocatedPackage
-from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import is_tar_entry, read_description
 from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, line_of, reason_data
 from noarkit.forms.findings import Hit, Tally, place_data
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem
 from noarkit.safe.digest import BLOCK_BYTES, hash_of
 
 _SHARED_ELEMENTS = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REFERENCECODE", "STARTDATE", "ENDDATE")
@@ -37,7 +37,7 @@ class SealCheck:
         self._checksums: dict[str, Future[str]] = {}
         self._stop = Event()
         self._header: MetsHeader | None = None
-        self._files: list[MetsFile] = []
+        self._files: list[MetsItem] = []
         if located.description is None:
             tally.add("D501" if located.is_tar else "D502", located.place.name)
         else:
@@ -130,7 +130,7 @@ class SealCheck:
             actual = hash_of(mets.path, algorithm)
         self._compare_file(name, entry, spec.METS, (mets.size_bytes, actual))
 
-    def _compare_file(self, document: str, entry: MetsFile, name: str, actual: tuple[int, str]) -> None:
+    def _compare_file(self, document: str, entry: MetsItem, name: str, actual: tuple[int, str]) -> None:
         size, checksum = actual
         if entry.size_bytes is not None and entry.size_bytes != size:
             self._add_finding("D507", document, entry, {"name": name, "found": size, "expected": entry.size_bytes})
@@ -138,9 +138,9 @@ class SealCheck:
             data = {"name": name, "found": checksum or "-", "expected": entry.checksum or "-"}
             self._add_finding("D508", document, entry, data)
 
-    def _add_finding(self, code: str, document: str, entry: MetsFile, data: Mapping[str, object]) -> None:
+    def _add_finding(self, code: str, document: str, entry: MetsItem, data: Mapping[str, object]) -> None:
         self._tally.add_hit(Hit(code, document, line=entry.line, data=place_data(data)))
 
 
-def _refers_to_mets(entry: MetsFile) -> bool:
+def _refers_to_mets(entry: MetsItem) -> bool:
     return any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(entry.href))

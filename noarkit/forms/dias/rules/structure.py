@@ -8,9 +8,9 @@ from noarkit.forms.container.storage import Storage
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.inventory import Inventory
 from noarkit.forms.dias.read.located import LocatedPackage
-from noarkit.forms.dias.read.mets import MetsHeader
 from noarkit.forms.dias.read.tar_storage import TarStorage
 from noarkit.forms.findings import Tally
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.safe.unpack import form_of
 
 _SCHEMAS = (spec.METS_XSD, spec.PREMIS_XSD)

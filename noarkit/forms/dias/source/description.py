@@ -15,9 +15,10 @@ from noarkit.forms.container.plain_files import PlainFile, PlainRecords, path_fi
 from noarkit.forms.container.statements import read_statements
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.info import INFO_NAMESPACE
-from noarkit.forms.dias.read.mets import MetsAgent, MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import DiasPackage, read_description
 from noarkit.forms.metadata.descriptions import ArchiveDescription, DocumentSummary, period_of, summarise_document
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsItem
+from noarkit.forms.metadata.model import Agent
 from noarkit.graph.entity import Content, SetAside
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe.digest import hash_of_stream
@@ -57,7 +58,7 @@ def contradicted_documents(package: DiasPackage) -> Iterator[str]:
             yield name
 
 
-def _sealing_entries(package: DiasPackage) -> list[MetsFile]:
+def _sealing_entries(package: DiasPackage) -> list[MetsItem]:
     """What the submission description states of dias-mets.xml; nothing where it cannot be read."""
     if package.located.description is None:
         return []
@@ -157,7 +158,7 @@ def _values(header: MetsHeader) -> Iterator[tuple[str, str]]:
     yield from ((kind, value) for kind, value in header.records if kind in _DATES)
     for agent in header.agents:
         kind = " ".join(filter(None, (agent.other_role or agent.role, agent.other_type or agent.type)))
-        yield f"agent {kind}", " — ".join((agent.name, *agent.notes))
+        yield f"agent {kind}", " — ".join((agent.name, *agent.texts))
 
 
 _DATES = frozenset({"STARTDATE", "ENDDATE"})
@@ -170,9 +171,9 @@ def _identifiers(header: MetsHeader) -> list[dict[str, str]]:
     ]
 
 
-def _identifier(agent: MetsAgent) -> str:
+def _identifier(agent: Agent) -> str:
     """The organisation number among its notes; they have no types."""
-    matches = (_ORGANISATION_NUMBER.fullmatch(note) for note in agent.notes if agent.other_type != _SOFTWARE)
+    matches = (_ORGANISATION_NUMBER.fullmatch(note) for note in agent.texts if agent.other_type != _SOFTWARE)
     return next((match.group().replace(" ", "") for match in matches if match), "")
 
 

@@ -23,7 +23,7 @@ from noarkit.forms.dias.spec import (
 )
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
-from noarkit.forms.metadata.model import OtherAgent, Party, Person, System
+from noarkit.forms.metadata.model import Agent, Party, Person, System
 from noarkit.safe.xml_text import escape_attribute
 
 ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")
@@ -193,7 +193,7 @@ def _agents(order: DiasOrder, facts: Facts) -> Iterator[str]:
         yield _software(order.archive_system, ROLE="OTHER", OTHERROLE="PRODUCER")
 
 
-def _other_agent(agent: OtherAgent) -> str:
+def _other_agent(agent: Agent) -> str:
     role = {"ROLE": agent.role, "OTHERROLE": agent.other_role, "TYPE": agent.type if agent.type in TYPES else "OTHER"}
     if agent.other_type == "SOFTWARE":
         role["OTHERTYPE"] = agent.other_type

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 from noarkit.forms.dias.spec import PackageType, RecordStatus
-from noarkit.forms.metadata.model import History, OtherAgent, Party, System
+from noarkit.forms.metadata.model import Agent, History, Party, System
 from noarkit.forms.metadata.provenance import Conversion
 
 NOT_STATED = "Ikke oppgitt"
@@ -65,7 +65,7 @@ class DiasOrder:
     previous_reference_codes: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
     records: tuple[tuple[str, str], ...] = ()
-    agents: tuple[OtherAgent, ...] = ()
+    agents: tuple[Agent, ...] = ()
     history: History = NO_HISTORY
     conversion: Conversion | None = None
 

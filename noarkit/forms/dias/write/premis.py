@@ -24,6 +24,7 @@ from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts
 from noarkit.forms.dias.write.order import SOFTWARE, DiasOrder
 from noarkit.forms.metadata.derivations import DERIVATION, Derivations, derivation_agents, derivation_events
+from noarkit.forms.metadata.file_facts import PRONOM
 from noarkit.forms.metadata.model import Event, EventAgent, FileFacts, Identifier
 from noarkit.forms.metadata.provenance import (
     MIGRATION,
@@ -40,7 +41,6 @@ from noarkit.safe.xml_text import escape_text
 CREATION = "Creation"
 EVENT_TYPES = ("Adjustment", "Disposal", "Migration", "Creation", "Ingestion", "Deletion")
 AGENT_TYPES = ("person", "organization", "software")
-PRONOM = "PRONOM"
 INCLUDED = "is included in"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _BATCH = 500

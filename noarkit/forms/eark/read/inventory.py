@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from noarkit.forms.container.inventory import FileInventory, after, compose
 from noarkit.forms.container.storage import StoredFile
 from noarkit.forms.eark.read.hrefs import ResolvedHref, resolve
-from noarkit.forms.eark.read.mets import MetsReference, Role
+from noarkit.forms.metadata.mets_facts import MetsItem, Role
 
 _BATCH = 2_000
 _REPRESENTATIONS = "/representations/"
@@ -73,7 +73,7 @@ class Inventory:
         """All that is there."""
         self._files.add(files)
 
-    def add_listed(self, mets: str, reference: MetsReference, target: ResolvedHref) -> None:
+    def add_listed(self, mets: str, reference: MetsItem, target: ResolvedHref) -> None:
         """Something that a METS lists."""
         self._listed.append(
             (

@@ -22,12 +22,12 @@ from noarkit.forms.container.storage import Storage, StoredFile, open_storage
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.hrefs import ResolvedHref
 from noarkit.forms.eark.read.inventory import Entry, Inventory, representation_folder
-from noarkit.forms.eark.read.mets import Heading, read_mets
+from noarkit.forms.metadata.mets_facts import MetsHeader, MetsReader
 from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits
 
-__all__ = ["EarkPackage", "Entry", "Heading", "Part", "is_eark", "open_eark"]
+__all__ = ["EarkPackage", "Entry", "Part", "is_eark", "open_eark"]
 
 _OWNER = b"OWNERID"
 _MAX_DOCUMENTS = 100_000
@@ -40,7 +40,7 @@ class Part:
 
     name: str
     folder: str
-    heading: Heading | None
+    heading: MetsHeader | None
     content_type: str = ""
     other_content_type: str = ""
 
@@ -100,7 +100,7 @@ class EarkPackage:
         self.where = storage.where
         self._storage = storage
         self._inventory = Inventory()
-        self.documents: dict[str, Heading] = {}
+        self.documents: dict[str, MetsHeader] = {}
         try:
             self._inventory.add_present(_plain_files(storage))
             if self._inventory.find(spec.METS_FILE) is None:
@@ -128,14 +128,14 @@ class EarkPackage:
         self._inventory.close()
 
     @property
-    def root(self) -> Heading:
+    def root(self) -> MetsHeader:
         """The heading of the package's own METS."""
         return self.documents[spec.METS_FILE]
 
     @property
     def kind(self) -> str:
         """`sip`, `aip` or `dip`; empty if nothing says so."""
-        package_type = self.root.package_type or self.root.category
+        package_type = self.root.package_type or self.root.type
         return _KIND_OF_TYPE.get(package_type.upper(), "")
 
     @property
@@ -217,24 +217,25 @@ class EarkPackage:
             waiting.extend(reversed(self._read_one(name)))
 
     def _read_one(self, name: str) -> list[str]:
-        heading = self.documents[name] = Heading(name)
-        further: list[str] = []
+        folder, further = _parent_folder(name), list[str]()
         with self._storage.open(name) as source:
-            for reference in read_mets(source, heading, f"{self.where}/{name}"):
-                target = self._inventory.resolve(reference.href, heading.folder)
+            mets = MetsReader(source, f"{self.where}/{name}", (spec.METS,))
+            for reference in mets.items():
+                target = self._inventory.resolve(reference.href, folder)
                 self._inventory.add_listed(name, reference, target)
                 leads = not target.why and target.name.rpartition("/")[2].lower() == "mets.xml"
                 if leads and (
                     reference.role == "pointer" or representation_folder(target.name) == _parent_folder(target.name)
                 ):
                     further.append(target.name)
+        self.documents[name] = mets.header
         self._inventory.flush_listed()
         self._inventory.mark_as_mets(name)
         return further
 
     def _parts(self) -> Iterator[Part]:
         """Representations: by their METS, and by the files that lie in their folders."""
-        heading_by_folder: dict[str, Heading | None] = {}
+        heading_by_folder: dict[str, MetsHeader | None] = {}
         for name, heading in self.documents.items():
             if representation_folder(name) == _parent_folder(name):
                 heading_by_folder[_parent_folder(name)] = heading

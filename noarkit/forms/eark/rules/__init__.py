@@ -14,7 +14,6 @@
 
 What these stand on:
 
-    mets          reads a METS document as a stream; mets_model: its pieces
     places        references → files
     inventory     what is listed and what is there, in a database
     schemas       the schemas for METS and PREMIS

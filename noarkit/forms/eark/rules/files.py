@@ -11,9 +11,9 @@ from noarkit.forms.eark.rules.codes import SECTIONS, fixity_of
 from noarkit.forms.eark.rules.header import XLINK_HREF, XLINK_TYPE, AddFinding, is_moment, moment
 from noarkit.forms.eark.rules.inventory import Entry
 from noarkit.forms.eark.rules.media import is_media_type
-from noarkit.forms.eark.rules.mets_model import Attributes, Document, FileElement, Section
-from noarkit.forms.eark.rules.places import MissingFile, Places
+from noarkit.forms.eark.rules.places import Document, MissingFile, Places
 from noarkit.forms.metadata.file_facts import size_of_text
+from noarkit.forms.metadata.mets_model import Attributes, FileElement, Section
 
 _NEEDED = ("ID", "MIMETYPE", "SIZE", "CREATED", "CHECKSUM", "CHECKSUMTYPE")
 _CODES: Mapping[str, str] = {name: f"CSIP{67 + number}" for number, name in enumerate(_NEEDED)}

@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from noarkit.forms.eark import spec
-from noarkit.forms.eark.rules.mets_model import Agent, Attributes, Header
+from noarkit.forms.metadata.mets_model import CONTENT_TYPE, OTHER_CONTENT_TYPE, AgentElement, Attributes, Header
 
 AddFinding = Callable[..., None]
 """Takes a code, a line and the data of a place."""
 
 XLINK_TYPE, XLINK_HREF, XLINK_TITLE = (f"{spec.XLINK} {name}" for name in ("type", "href", "title"))
-CONTENT_TYPE, OTHER_CONTENT_TYPE = (
-    f"{spec.CSIP} {name}" for name in ("CONTENTINFORMATIONTYPE", "OTHERCONTENTINFORMATIONTYPE")
-)
 _OTHER_TYPE, _PACKAGE_TYPE = (f"{spec.CSIP} {name}" for name in ("OTHERTYPE", "OAISPACKAGETYPE"))
 _MOMENT = re.compile(r"-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 _URL = re.compile(r"https?://[^\s/]+\S*")
@@ -124,7 +121,7 @@ def _root(header: Header, add_finding: AddFinding) -> None:
         add_finding("CSIP6", line, attribute="PROFILE", value=profile)
 
 
-def _software(agents: Sequence[Agent], add_finding: AddFinding) -> None:
+def _software(agents: Sequence[AgentElement], add_finding: AddFinding) -> None:
     """Checks that one agent is the software; where none fully is, the faults of the closest one are reported."""
     expected = (("ROLE", "CREATOR", "CSIP11"), ("TYPE", "OTHER", "CSIP12"), ("OTHERTYPE", "SOFTWARE", "CSIP13"))
     nearest = max(agents, key=lambda agent: _nearness(agent, expected))
@@ -141,7 +138,7 @@ def _software(agents: Sequence[Agent], add_finding: AddFinding) -> None:
         add_finding("CSIP16", nearest.line, attribute="csip:NOTETYPE", value=nearest.notes[0][0] or None)
 
 
-def _nearness(agent: Agent, expected: Sequence[tuple[str, str, str]]) -> int:
+def _nearness(agent: AgentElement, expected: Sequence[tuple[str, str, str]]) -> int:
     """What names the software weighs more than that it created the package, which others did too."""
     matches = [agent.get(attribute) == value for attribute, value, _ in expected]
     versioned = any(kind == spec.NOTE_TYPES[0] for kind, _ in agent.notes)
@@ -183,17 +180,17 @@ def _submission(header: Header, add_finding: AddFinding) -> None:
     _preservers([agent for agent in agents if _acts(agent, "PRESERVATION")], line, add_finding)
 
 
-def _acts(agent: Agent, role: str) -> bool:
+def _acts(agent: AgentElement, role: str) -> bool:
     return role in (agent.get("ROLE"), agent.get("OTHERROLE").upper())
 
 
-def _is_contact(agent: Agent) -> bool:
+def _is_contact(agent: AgentElement) -> bool:
     other_role = agent.get("OTHERROLE").upper()
     person = agent.get("TYPE") == "INDIVIDUAL" and (agent.get("ROLE") == "CREATOR" or other_role.startswith("SUBMIT"))
     return person or other_role.startswith("CONTACT")
 
 
-def _creators(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
+def _creators(agents: Sequence[AgentElement], line: int, add_finding: AddFinding) -> None:
     if not agents:
         add_finding("SIP9", line)
     for agent in agents:
@@ -203,7 +200,7 @@ def _creators(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> No
         _note(agent, "SIP13", "SIP14", add_finding)
 
 
-def _submitters(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
+def _submitters(agents: Sequence[AgentElement], line: int, add_finding: AddFinding) -> None:
     """The one who hands over: an organisation that created the package, else whoever else may be meant."""
     creators = [
         candidate
@@ -228,7 +225,7 @@ def _submitters(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> 
         _note(agent, "SIP19", "SIP20", add_finding)
 
 
-def _contacts(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
+def _contacts(agents: Sequence[AgentElement], line: int, add_finding: AddFinding) -> None:
     if not agents:
         add_finding("SIP21", line)
     for agent in agents:
@@ -240,7 +237,7 @@ def _contacts(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> No
             add_finding("SIP25", agent.line)
 
 
-def _preservers(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
+def _preservers(agents: Sequence[AgentElement], line: int, add_finding: AddFinding) -> None:
     if not agents:
         add_finding("SIP26", line)
     for agent in agents:
@@ -250,22 +247,22 @@ def _preservers(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> 
         _note(agent, "SIP30", "SIP31", add_finding)
 
 
-def _role(agent: Agent, role: str, code: str, add_finding: AddFinding) -> None:
+def _role(agent: AgentElement, role: str, code: str, add_finding: AddFinding) -> None:
     if agent.get("ROLE") != role:
         add_finding(code, agent.line, attribute="ROLE", value=agent.get("ROLE"))
 
 
-def _type(agent: Agent, types: Sequence[str], code: str, add_finding: AddFinding) -> None:
+def _type(agent: AgentElement, types: Sequence[str], code: str, add_finding: AddFinding) -> None:
     if agent.get("TYPE") not in types:
         add_finding(code, agent.line, attribute="TYPE", value=agent.attributes.get("TYPE"))
 
 
-def _name(agent: Agent, code: str, add_finding: AddFinding) -> None:
+def _name(agent: AgentElement, code: str, add_finding: AddFinding) -> None:
     if len(agent.names) != 1 or not agent.names[0]:
         add_finding(code, agent.line, count=len(agent.names))
 
 
-def _note(agent: Agent, missing_code: str, kind: str, add_finding: AddFinding) -> None:
+def _note(agent: AgentElement, missing_code: str, kind: str, add_finding: AddFinding) -> None:
     """A note may be there; then it says that it is a code."""
     if not agent.notes:
         add_finding(missing_code, agent.line)

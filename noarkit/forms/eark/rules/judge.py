@@ -9,8 +9,6 @@ from noarkit.forms.eark.rules.codes import FIXITY_CODES, LENIENT, PACKAGE_ONLY
 from noarkit.forms.eark.rules.files import Entries, is_premis
 from noarkit.forms.eark.rules.finding_sink import FindingSink
 from noarkit.forms.eark.rules.header import (
-    CONTENT_TYPE,
-    OTHER_CONTENT_TYPE,
     is_content_type,
     judge_header,
     judge_kind,
@@ -19,28 +17,35 @@ from noarkit.forms.eark.rules.header import (
     version_of,
 )
 from noarkit.forms.eark.rules.inventory import Entry, Inventory
-from noarkit.forms.eark.rules.mets_model import (
+from noarkit.forms.eark.rules.places import Document, Places
+from noarkit.forms.eark.rules.structure import Groups, Maps
+from noarkit.forms.metadata.mets_model import (
+    CONTENT_TYPE,
+    FORMAT_KEYS,
+    FORMAT_NAME,
+    FORMAT_REGISTRIES,
+    FORMAT_VERSION,
+    OTHER_CONTENT_TYPE,
+    SIP_SPELLINGS,
     Attributes,
     Division,
-    Document,
     FileElement,
     Group,
     Header,
+    MetsHandler,
     Section,
     StructMap,
 )
-from noarkit.forms.eark.rules.places import Places
-from noarkit.forms.eark.rules.structure import Groups, Maps
 
 _IDS = 1_000
 _FILE_ATTRIBUTE_CODES = (("CSIP73", ("OWNERID",)), ("CSIP74", ("ADMID",)), ("CSIP75", ("DMDID",)))
 _FORMATS = (
-    ("SIP32", (spec.FORMAT_NAME,)),
-    ("SIP33", (spec.FORMAT_VERSION,)),
-    ("SIP34", (spec.FORMAT_REGISTRY, spec.FORMAT_REGISTRY_MET)),
-    ("SIP35", (spec.FORMAT_KEY, spec.FORMAT_KEY_MET)),
+    ("SIP32", (FORMAT_NAME,)),
+    ("SIP33", (FORMAT_VERSION,)),
+    ("SIP34", FORMAT_REGISTRIES),
+    ("SIP35", FORMAT_KEYS),
 )
-_FORMAT_CODES = {f"{space} {name}": code for code, names in _FORMATS for name in names for space in spec.SIP_SPELLINGS}
+_FORMAT_CODES = {f"{space} {name}": code for code, names in _FORMATS for name in names for space in SIP_SPELLINGS}
 
 
 def never_in_passing(algorithm: str) -> bool:
@@ -48,7 +53,7 @@ def never_in_passing(algorithm: str) -> bool:
     return False
 
 
-class Judge:
+class Judge(MetsHandler):
     """Watches one document. `in_passing` says of an algorithm whether a file's checksum by it is computed
     in passing.
 
@@ -157,19 +162,20 @@ class Judge:
 
     def group(self, group: Group) -> None:
         """A file group."""
-        attributes, line, use = group.attributes, group.line, group.use
+        attributes, line, use = group.attributes, group.line, group.attributes.get("USE", "")
+        files = group.files + group.files_inside
         group_id = attributes.get("ID", "")
         if not use:
             self.add_finding("CSIP64", line, attribute="USE")
-        elif self.document.level == "package" and group.files and not self._inventory.has_folder(use):
+        elif self.document.level == "package" and files and not self._inventory.has_folder(use):
             self.add_finding("CSIP64", line, name=use)
         if not group_id:
             self.add_finding("CSIP65", line, attribute="ID")
         else:
             self._ids.append(group_id)
-        if group.files == 0:
+        if not files:
             self.add_finding("CSIP66", line, name=use or group_id)
-        self._groups.add(use, group_id)
+        self._groups.add(use, group_id, group.use)
         for stranger in self._groups.unknown_ids("ADMID", attributes.get("ADMID", ""))[:1]:
             self.add_finding("CSIP61", line, value=stranger)
         self._group_attributes.update(attributes)
@@ -190,7 +196,7 @@ class Judge:
             if use.lower().startswith(label.lower()) and not use.startswith(label):
                 self.add_finding(code, line, attribute="USE", value=use)
 
-    def file(self, file: FileElement) -> None:
+    def file(self, file: FileElement, group: Group) -> None:
         """A file."""
         self._files += 1
         self._file_attributes.update(file.attributes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import unquote, unquote_plus
 
 from noarkit.errors import UnsafePath
@@ -17,6 +18,19 @@ from noarkit.safe.paths import checked_parts
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+Level = Literal["package", "representation", "nested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A METS document: its name in the package, the folder (`""` or `folder/`) its hrefs start from, and its level.
+
+    `nested` is the METS of a package inside this one (a submission that was kept): it is read for its files alone.
+    """
+
+    name: str
+    base: str
+    level: Level
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,13 @@ from noarkit.forms.eark.rules.fixity import FixityChecker
 from noarkit.forms.eark.rules.folders import judge_folders, representation_documents
 from noarkit.forms.eark.rules.inventory import Entry, Inventory
 from noarkit.forms.eark.rules.judge import Judge, same_name
-from noarkit.forms.eark.rules.mets import read_mets
-from noarkit.forms.eark.rules.mets_model import Document
+from noarkit.forms.eark.rules.places import Document
 from noarkit.forms.eark.rules.premis import Preservation, file_finder
 from noarkit.forms.eark.rules.schemas import load_schemas
 from noarkit.forms.findings import Rule, Tally, ValidateResult
 from noarkit.forms.form_markers import head_of
 from noarkit.forms.metadata.copy_chain import ChainCodes, CopyChain, PackageFiles
+from noarkit.forms.metadata.mets import read_mets
 from noarkit.forms.metadata.premis_entities import PremisEntity, read_entities
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.judge import judge_stream

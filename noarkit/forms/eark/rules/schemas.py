@@ -12,11 +12,12 @@ from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.eark import spec
+from noarkit.forms.metadata.mets_model import CSIP_SPELLINGS, SIP_SPELLINGS
 from noarkit.safe.judge import joined_schema
 from noarkit.safe.xml import SMALL, stream
 
 _OWN = "eark"
-_JUDGED = frozenset((spec.METS, spec.XLINK, spec.CSIP, spec.SIP, *spec.CSIP_SPELLINGS, *spec.SIP_SPELLINGS))
+_JUDGED = frozenset((spec.METS, spec.XLINK, *CSIP_SPELLINGS, *SIP_SPELLINGS))
 
 
 @dataclass(frozen=True, slots=True)

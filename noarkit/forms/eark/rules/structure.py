@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.rules.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, AddFinding
-from noarkit.forms.eark.rules.mets_model import Attributes, Division, StructMap
+from noarkit.forms.metadata.mets_model import Attributes, Division, StructMap
 
 _MOST_NOTES = 1_000
 _TITLES = "titles"
@@ -34,16 +34,19 @@ class Groups:
 
     def __init__(self) -> None:
         self.ids: dict[str, set[str]] = {label.lower(): set() for label in _FIXED}
+        self.inner_ids: dict[str, set[str]] = {label: set() for label in self.ids}
         self.uses: dict[str, int] = {}
         self.current: dict[str, set[str]] = {"ADMID": set(), "DMDID": set()}
         self.sections: dict[str, set[str]] = {"ADMID": set(), "DMDID": set()}
 
-    def add(self, use: str, group_id: str) -> None:
-        """Takes a group."""
+    def add(self, stated_use: str, group_id: str, use: str) -> None:
+        """Takes a group. One that states no use has that of the group around it, and is named with it."""
         first = use.partition("/")[0].lower()
-        self.uses[first] = self.uses.get(first, 0) + 1
-        if group_id and first in self.ids and len(self.ids[first]) < self.MOST:
-            self.ids[first].add(group_id)
+        ids = self.ids if stated_use else self.inner_ids
+        if stated_use:
+            self.uses[first] = self.uses.get(first, 0) + 1
+        if group_id and first in ids and len(ids[first]) < self.MOST:
+            ids[first].add(group_id)
 
     def add_section(self, attribute: str, section_id: str, *, current: bool) -> None:
         """Takes a section of metadata, which others name by that attribute."""
@@ -57,8 +60,8 @@ class Groups:
 
     def has_id(self, use: str, group_id: str | None) -> bool:
         """True for the id of a group of that use; where there are too many to tell, for all."""
-        ids = self.ids[use.lower()]
-        return group_id in ids or len(ids) >= self.MOST
+        ids, inner_ids = self.ids[use.lower()], self.inner_ids[use.lower()]
+        return group_id in ids or group_id in inner_ids or max(len(ids), len(inner_ids)) >= self.MOST
 
     def unnamed_groups(self, use: str, named_ids: set[str]) -> list[str]:
         """The ids of the groups of that use that are not among those."""

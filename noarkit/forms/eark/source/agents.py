@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from noarkit.forms.eark.read.mets import Heading
-from noarkit.forms.eark.write.order import Agent
+from noarkit.forms.metadata.mets_facts import MetsHeader
+from noarkit.forms.metadata.model import Agent
 
 _CODE = "IDENTIFICATIONCODE"
 # a note of an older package has no type; an identifier is short and has no spaces
@@ -29,7 +29,7 @@ def identifier_of(agent: Agent) -> str:
     return next(iter((*typed, *untyped)), "")
 
 
-def creator_of(heading: Heading) -> Agent | None:
+def creator_of(heading: MetsHeader) -> Agent | None:
     """Who made the archive: an organisation or person, never the software it came from."""
     makers = [
         agent for agent in heading.agents if agent.role == "ARCHIVIST" and agent.name and agent.other_type != "SOFTWARE"
@@ -37,7 +37,7 @@ def creator_of(heading: Heading) -> Agent | None:
     return next(iter(makers), None)
 
 
-def identifiers_of(heading: Heading) -> list[dict[str, str]]:
+def identifiers_of(heading: MetsHeader) -> list[dict[str, str]]:
     """The package's own identifier, and what agreements and references its header names."""
-    identifiers = [("OBJID", heading.object_id), *heading.record]
+    identifiers = [("OBJID", heading.object_id), *heading.records]
     return [{"system": kind or "altRecordID", "id": value} for kind, value in identifiers if value]

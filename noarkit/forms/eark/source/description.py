@@ -10,12 +10,12 @@ from noarkit.forms.container.plain_files import path_fields
 from noarkit.forms.container.statements import read_statements
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.inventory import Entry
-from noarkit.forms.eark.read.mets import Heading
 from noarkit.forms.eark.read.package import EarkPackage
 from noarkit.forms.eark.source.agents import agent_fields, identifiers_of
 from noarkit.forms.eark.source.records import Frame
 from noarkit.forms.eark.spec import HASHES
 from noarkit.forms.metadata.descriptions import DocumentSummary, summarise_document
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.graph.entity import Content
 from noarkit.records import SourceRecord
 from noarkit.safe.digest import hash_of_stream
@@ -83,10 +83,10 @@ def _summary_of(package: EarkPackage, entry: Entry) -> DocumentSummary:
         return DocumentSummary(entry.md_type)
 
 
-def _heading_fields(heading: Heading, summary: DocumentSummary) -> dict[str, object]:
+def _heading_fields(heading: MetsHeader, summary: DocumentSummary) -> dict[str, object]:
     values = [
         ("LABEL", heading.label),
-        ("TYPE", heading.category),
+        ("TYPE", heading.type),
         ("CONTENTINFORMATIONTYPE", heading.content_type),
         ("OTHERCONTENTINFORMATIONTYPE", heading.other_content_type),
         ("OAISPACKAGETYPE", heading.package_type),

@@ -9,9 +9,10 @@ from noarkit.forms.container.names import original_name
 from noarkit.forms.container.plain_files import path_fields
 from noarkit.forms.eark.read.erms import Unit
 from noarkit.forms.eark.read.inventory import Entry
-from noarkit.forms.eark.read.package import Heading, Part
+from noarkit.forms.eark.read.package import Part
 from noarkit.forms.eark.source.agents import agent_fields, creator_of, identifier_of
 from noarkit.forms.metadata.descriptions import ArchiveDescription, in_document_notes, period_of
+from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.graph.entity import Content, Note
 from noarkit.records import SourceRecord
 from noarkit.sources.files.names import readable
@@ -30,7 +31,7 @@ class Frame:
     """Where names within it begin."""
 
 
-def package_fields(heading: Heading, metadata: Mapping[str, str]) -> dict[str, object]:
+def package_fields(heading: MetsHeader, metadata: Mapping[str, str]) -> dict[str, object]:
     """What recipes see as `record.package`."""
     creator = creator_of(heading)
     return {
@@ -42,9 +43,9 @@ def package_fields(heading: Heading, metadata: Mapping[str, str]) -> dict[str, o
         "period": period_of(metadata.get("date", "")),
         "reference": metadata.get("identifier", ""),
         "type": heading.package_type,
-        "category": heading.category,
+        "category": heading.type,
         "created": heading.created,
-        "agreement": next((value for kind, value in heading.record if kind == "SUBMISSIONAGREEMENT"), ""),
+        "agreement": next((value for kind, value in heading.records if kind == "SUBMISSIONAGREEMENT"), ""),
         "agents": [agent_fields(agent) for agent in heading.agents if agent.name],
     }
 

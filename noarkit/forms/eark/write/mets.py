@@ -9,7 +9,9 @@ from noarkit.forms.eark import spec
 from noarkit.forms.eark.schemas import CSIP_XSD, METS_XSD, SIP_XSD, XLINK_XSD
 from noarkit.forms.eark.write.listing import PackageFile
 from noarkit.forms.eark.write.markup import attributes, href
-from noarkit.forms.eark.write.order import SOFTWARE, Agent
+from noarkit.forms.eark.write.order import SOFTWARE
+from noarkit.forms.metadata.file_facts import PRONOM
+from noarkit.forms.metadata.model import Agent
 from noarkit.safe.xml_text import escape_attribute
 
 ID_PREFIX = "ID-"
@@ -188,7 +190,7 @@ def _format(file: PackageFile) -> str:
     return attributes(
         sip_FILEFORMATNAME=file.format_name,
         sip_FILEFORMATVERSION=file.format_version,
-        sip_FORMATREGISTRY=spec.PRONOM if file.puid else "",
+        sip_FORMATREGISTRY=PRONOM if file.puid else "",
         sip_FORMATREGISTRYKEY=file.puid,
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from noarkit.forms.eark.spec import DEFAULT_VERSION, WRITTEN_CHECKSUM, Kind, Version
 from noarkit.forms.metadata.derivations import Derivations
-from noarkit.forms.metadata.model import History
+from noarkit.forms.metadata.model import Agent, History
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.safe.digest import Readable
 
@@ -82,18 +82,6 @@ class Representation:
     documentation: Iterable[EarkFile] = ()
     schemas: Iterable[EarkFile] = ()
     made_of: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """Someone, or something, that a package names. `notes` are texts with their note type, which may be empty."""
-
-    role: str
-    type: str
-    name: str
-    other_role: str = ""
-    other_type: str = ""
-    notes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from noarkit.forms.eark.write.order import (
     DEFAULT_CONTENT_TYPE,
     DEFAULT_OTHER_CONTENT_TYPE,
     DEFAULT_SUBMITTER,
-    Agent,
     EarkFile,
     EarkOrder,
     MetadataFile,
@@ -46,6 +45,7 @@ from noarkit.forms.eark.write.order import (
     Source,
     submitter,
 )
+from noarkit.forms.metadata.model import Agent
 from noarkit.safe.paths import checked_parts, twin_key
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.xml_text import escape_attribute

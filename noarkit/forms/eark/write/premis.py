@@ -19,6 +19,7 @@ from noarkit.forms.metadata.derivations import (
     derivation_agents,
     derivation_events,
 )
+from noarkit.forms.metadata.file_facts import PRONOM
 from noarkit.forms.metadata.model import Event, EventAgent, History, Identifier
 from noarkit.forms.metadata.provenance import (
     MIGRATION,
@@ -173,7 +174,7 @@ def _identifier(of: str, value: str, kind: str = _ID_TYPE) -> str:
 def _file(file: PackageFile, identifier: str, checksum: str, relations: str) -> str:
     version = f"<formatVersion>{escape_attribute(file.format_version)}</formatVersion>" if file.format_version else ""
     registry = (
-        f"<formatRegistry><formatRegistryName>{spec.PRONOM}</formatRegistryName>"
+        f"<formatRegistry><formatRegistryName>{PRONOM}</formatRegistryName>"
         f"<formatRegistryKey>{escape_attribute(file.puid)}</formatRegistryKey></formatRegistry>"
         if file.puid
         else ""
