@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from noarkit.forms.metadata.file_facts import PRONOM, checksum_of_text, size_of_text
 from noarkit.forms.metadata.mets import read_mets
@@ -38,8 +38,7 @@ Role = Literal["file", "metadata", "pointer"]
 _HREF = f"{XLINK} href"
 
 
-@dataclass(frozen=True, slots=True)
-class MetsItem:
+class MetsItem(NamedTuple):
     """Something a METS lists: a file, a file of metadata, or another METS. `use` is that of its group, or its section.
 
     What its attributes mean is worked out when it is asked for.
