@@ -147,8 +147,8 @@ class _Reader:
     def _line(self) -> int:
         return self._parser.CurrentLineNumber
 
-    def _check_count(self, kept: Sequence[object]) -> None:
-        if len(kept) >= MOST_KEPT:
+    def _check_count(self, entries: Sequence[object]) -> None:
+        if len(entries) >= MOST_KEPT:
             raise UnsafeXml(where=self._where, why="limits", line=self._line)
 
     def _root(self, name: str, attributes: dict[str, str]) -> None:

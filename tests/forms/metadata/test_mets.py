@@ -186,7 +186,10 @@ def test_a_group_without_a_use_has_that_of_the_innermost_group_that_states_one(
     assert [group.attributes.get("USE") for group in heard.groups] == [None, "", "Data", None, "outer", None]
 
 
-def test_the_rules_report_the_group_that_states_no_use_and_follow_pointers_to_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["", '<fptr FILEID="inner"/>'])
+def test_the_rules_report_the_group_that_states_no_use_and_find_it_where_it_is_named(
+    tmp_path: Path, named: str
+) -> None:
     draft = next(bad for bad in BAD_PACKAGES if bad.code == "CSIP96").twin()
     place = write_folder(draft, tmp_path)
     path = place / "METS.xml"
@@ -198,7 +201,7 @@ def test_the_rules_report_the_group_that_states_no_use_and_follow_pointers_to_it
     inner = f'<fileGrp ID="inner">{whole[opening:end]}</fileGrp>'
     path.write_text(
         (whole[:opening] + inner + whole[end:]).replace(
-            f'<fptr FILEID="{group_id}"/>', f'<fptr FILEID="{group_id}"/><fptr FILEID="inner"/>'
+            f'<fptr FILEID="{group_id}"/>', f'<fptr FILEID="{group_id}"/>{named}'
         )
     )
     found = {outcome.rule.code for outcome in validate_eark(place).outcomes}
@@ -233,18 +236,19 @@ def test_every_pointer_is_heard_of_and_only_addresses_lead_on(tmp_path: Path) ->
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
 def test_a_file_may_stand_in_several_places_and_in_a_file(namespace: str) -> None:
-    inside = BLOCK.format(f'<file ID="outer">{file("inner", locators=2)}</file>{file("last")}')
+    outer = f'<file ID="outer"><FLocat xlink:href="outer"/>{file("inner", locators=2)}</file>'
+    inside = BLOCK.format(f"{outer}{file('last')}")
     document = mets(inside, namespace)
-    assert [item.href for item in _items(document)] == ["inner", "inner", "last"]
+    assert [item.href for item in _items(document)] == ["inner", "inner", "outer", "last"]
     assert raw(document).groups[0].files == 3
 
 
 def test_a_group_beside_files_is_known_by_its_line() -> None:
-    groups = (
-        f"<fileGrp>{file('a')}\n<fileGrp>{file('b')}\n</fileGrp>\n<fileGrp/></fileGrp><fileGrp><fileGrp/></fileGrp>"
-    )
-    reader = MetsReader(io.BytesIO(mets(f"<fileSec>{groups}</fileSec>")), "METS.xml")
-    assert len(list(reader.files())) == 2
+    beside_a_group = f"<fileGrp><fileGrp>{file('c')}</fileGrp><fileGrp/></fileGrp>"
+    beside_files = f"<fileGrp>{file('a')}\n<fileGrp>{file('b')}\n</fileGrp>\n<fileGrp/></fileGrp>"
+    document = mets(f"<fileSec>{beside_a_group}{beside_files}</fileSec>")
+    reader = MetsReader(io.BytesIO(document), "METS.xml")
+    assert len(list(reader.files())) == 3
     assert reader.mixed_group_line == 2
 
 

@@ -70,8 +70,8 @@ class _InfoReader(XmlHandler[MetsItem]):
         elif local == "fil":
             entry = self._file
             kind = _SHA.sub(r"SHA-\1", entry.get("algoritme", "").upper())
-            stated = {"CHECKSUM": entry.get("sjekksum", ""), "CHECKSUMTYPE": kind}
-            self._ready.append(MetsItem("file", entry["name"], stated, self._at))
+            attributes = {"CHECKSUM": entry.get("sjekksum", ""), "CHECKSUMTYPE": kind}
+            self._ready.append(MetsItem("file", entry["name"], attributes, self._at))
         self._text.clear()
 
     def header(self) -> MetsHeader:

@@ -39,13 +39,13 @@ def described_key(name: str) -> str:
 def contradicted_documents(package: DiasPackage) -> Iterator[str]:
     """Documents of metadata whose bytes are not those that the package states: dias-mets.xml by the submission
     description, every other one by dias-mets.xml."""
-    stated = [(spec.METS, entry.checksum_type, entry.checksum) for entry in _sealing_entries(package)]
-    stated += [
+    statements = [(spec.METS, entry.checksum_type, entry.checksum) for entry in _sealing_entries(package)]
+    statements += [
         (entry.name, entry.checksum_type, entry.checksum)
         for entry in package.entries()
         if not entry.name.startswith(f"{spec.CONTENT}/")
     ]
-    for name, checksum_type, checksum in stated:
+    for name, checksum_type, checksum in statements:
         algorithm = spec.CHECKSUM_TYPES.get(checksum_type.upper())
         if algorithm is None or not checksum or package.size_of(name) is None:
             continue
