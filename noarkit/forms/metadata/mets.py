@@ -123,15 +123,15 @@ class _Reader:
             self._handler.header(self._header)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
-        if self._depth == 1:
-            self._root(name, attributes)
-        elif self._depth > self._max_depth:
-            raise UnsafeXml(where=self._where, why="depth", line=self._line)
-        else:
+        self._depth = depth = self._depth + 1
+        if 1 < depth <= self._max_depth:
             begin = self._starts.get(name)
             if begin is not None:
                 begin(attributes)
+        elif depth == 1:
+            self._root(name, attributes)
+        else:
+            raise UnsafeXml(where=self._where, why="depth", line=self._line)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
