@@ -36,7 +36,7 @@ _INVALID = PackageFault.exit_code
 _SHOWN_PLACES = 3
 """So many places of each broken rule stand on the terminal; all of them in a report."""
 _QUICKLY_READ_BYTES = 50_000_000
-"""A structure up to this size is read once more for the names of its units, in some seconds."""
+"""A structure up to this size is read once more for the names of its units, in some seconds; for a report, any is."""
 _FOLDER = click.Path(path_type=Path)
 
 EVENTS: EventFields = {
@@ -99,17 +99,17 @@ def validate_command(
             note=note,
             listener=emit,
         )
-    in_short, names = shown_report(package, result, most_places=_SHOWN_PLACES, most_bytes=_QUICKLY_READ_BYTES)
-    _print_report(session, in_short, names)
+    limits_of_terminal = {"most_places": _SHOWN_PLACES, "most_bytes": _QUICKLY_READ_BYTES} if kind is None else {}
+    visible, names = shown_report(package, result, **limits_of_terminal)
+    _print_report(session, visible, names)
     if kind is None and result.number("error") + result.number("warning") and not session.console.as_json:
         _print_next(session, package)
     if second or second_command:
         _print_opinion(session, result, second_opinion(result, command=second_command))
     if kind is not None:
         page_imprint = imprint(settings(session, None))
-        in_full, names = shown_report(package, result)
         write_validation(
-            *(in_full, target, kind, session.texts.lang),
+            *(visible, target, kind, session.texts.lang),
             imprint=page_imprint,
             fixity=package_fixity(package),
             names=names,

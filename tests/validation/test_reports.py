@@ -6,12 +6,14 @@ import csv
 import json
 import os
 import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from noarkit.cli.main import main
+from noarkit.forms.noark5.read.structure import Unit, units
 from noarkit.forms.validation import ValidateResult, validate
 from noarkit.reports.unit_names import unit_names
 from noarkit.reports.validation_page import write_validation
@@ -236,6 +238,22 @@ def test_what_differs_in_a_screened_unit_is_masked_wherever_it_is_told(
     assert titles == {"['*****']" if is_screened else "['Om Ragnhild']"}
     of_fonds = 1  # which is open
     assert (Path("c.html").read_text("utf-8").count("Om Sigvardine") == of_fonds) is is_screened
+
+
+@pytest.mark.parametrize("options", [(), ("--report", "html")])
+def test_terminal_and_report_get_the_names_of_units_from_one_reading(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = broken(tmp_path / "package", "N322")
+    readings: list[Path] = []
+
+    def counted(structure: Path, first: Callable[[str], bool]) -> Iterator[Unit]:
+        readings.append(structure)
+        return units(structure, first)
+
+    monkeypatch.setattr("noarkit.reports.unit_names.units", counted)
+    assert run("validate", str(folder), *options) == 4
+    assert readings == [folder / "arkivstruktur.xml"]
 
 
 def test_a_structure_that_breaks_off_names_what_stands_before(tmp_path: Path) -> None:
