@@ -5,7 +5,7 @@ What others give us:
     paths          paths that a package, archive file or message names
     urls           addresses that a service, message or config names
     xml            XML as a tree; sax: as calls; growing: as a tree that is taken piece by piece
-    xml_portions   XML in portions
+    xml_portions   XML in portions; plain_xml: texts of it that need no parser
     judge          XML of any size against a schema
     html           HTML as calls, whatever stands in it
     toml           TOML, bounded, with the line of each key

@@ -17,6 +17,7 @@ from uuid import uuid4
 from noarkit.forms.noark5.nodes import Node, Value
 from noarkit.forms.noark5.write import unmapped
 from noarkit.safe.digest import Readable
+from noarkit.safe.plain_xml import plain_text, resolve
 
 _READ_BYTES = 64 * 1024
 _LONGEST_BYTES = 1024 * 1024
@@ -26,12 +27,8 @@ _MISLEADING = (b"<!", b"<?")
 _OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00")
 _DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml\s[^<>]*?\?>")
 _ENCODING = re.compile(rb"encoding\s*=\s*[\"'](?!utf-8[\"'])", re.IGNORECASE)
-# all but the brackets of tags and what is no character of XML
-_HARMLESS = bytes({*range(0x20, 0x100), *b"\t\n\r"} - {*b"<>"})
-_NEVER = ("\ufffe", "\uffff")
+_ALL_BUT_BRACKETS = bytes({*range(0x100)} - {*b"<>"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_OTHER_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
-_REFERENCES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 _NOT_PLAIN = frozenset({"arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering", unmapped.ROOT})
 _DEEPEST = 20
 _MOST_SHAPES = 2_000
@@ -122,16 +119,8 @@ class PlainRecords:
     def _take(self, content: bytes) -> tuple[int, bytes] | None:
         """Keeps the content of a record: its number, and its line ends; None if it is not plain."""
         # any other sequence of brackets is not well-formed, or only a parser can tell it
-        if content.translate(None, _HARMLESS).replace(b"<>", b""):
-            return None
-        if b"\r" in content:
-            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            return None
-        has_references = "&" in text
-        if (has_references and _OTHER_REFERENCE.search(text)) or any(never in text for never in _NEVER):
+        text = None if content.translate(None, _ALL_BUT_BRACKETS).replace(b"<>", b"") else plain_text(content)
+        if text is None:
             return None
         pieces = text.replace(">", "<").split("<")
         shape = "<".join(pieces[1::2])
@@ -139,23 +128,17 @@ class PlainRecords:
         if build is None:
             return None
         texts = pieces[2::2]
-        if has_references:
-            texts = [_resolve(behind) if "&" in behind else behind for behind in texts]
+        if "&" in text:
+            texts = [resolve(behind) if "&" in behind else behind for behind in texts]
         number = next(self._numbers)
         self._nodes[str(number)] = build(texts)
-        return number, b"\n" * content.count(b"\n")
+        return number, b"\n" * text.count("\n")
 
     def _learn(self, shape: str) -> Build | None:
         if len(self._shapes) >= _MOST_SHAPES:
             self._shapes.clear()
         build = self._shapes[shape] = _compile(shape.split("<"))
         return build
-
-
-def _resolve(text: str) -> str:
-    for reference, sign in _REFERENCES:
-        text = text.replace(reference, sign)
-    return text
 
 
 def _compile(tags: list[str]) -> Build | None:

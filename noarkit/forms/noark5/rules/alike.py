@@ -23,6 +23,7 @@ from xml.etree.ElementTree import Element
 from noarkit.errors import UnsafeXml
 from noarkit.forms.noark5.spec import XSI_NAMESPACE
 from noarkit.safe.growing import follow
+from noarkit.safe.plain_xml import has_only_characters
 from noarkit.safe.xml import LIMITS
 
 STAND_IN = "noarkit-stand-in"
@@ -31,8 +32,6 @@ _MARK = f"<{STAND_IN}/>"
 _SHAPES = 2_000
 _SHAPE_TEXT = 4_000_000
 _LONGEST = 1024 * 1024
-_CONTROLS = bytes({*range(32)} - {9, 10})
-_NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
 _STOPS = ("<!", "<?", STAND_IN)
 _DECLARATION = re.compile(r"<\?xml [^<>]*\?>\s*")
 _OTHER_ENCODING = re.compile(r"""encoding\s*=\s*["'](?!utf-?8["'])""", re.IGNORECASE)
@@ -136,7 +135,7 @@ class AlikeReader(Generic[Plan]):
         inner = text[begin_at:]
         if any(stop in inner for stop in _STOPS):
             self._is_plain = True
-        elif _has_odd_bytes(ready) or "]]>" in inner:
+        elif b"\r" in ready or "]]>" in inner or not has_only_characters(ready):
             self._is_plain = "xmlns" in inner
         else:
             return self._take_out(text, begin_at)
@@ -240,11 +239,6 @@ class _NoReader:
 
     def leave(self, at: None, /) -> None:
         """Nothing either."""
-
-
-def _has_odd_bytes(block: bytes) -> bool:
-    """True if it holds what XML refuses or reads as something else."""
-    return len(block.translate(None, _CONTROLS)) != len(block) or any(odd in block for odd in _NO_CHARACTERS)
 
 
 _BETWEEN_TAGS = re.compile(rf">{_TEXT}<")

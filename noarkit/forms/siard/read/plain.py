@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from noarkit.errors import UnsafeXml
 from noarkit.safe.digest import Readable
+from noarkit.safe.plain_xml import plain_text, resolve
 
 LESS_THAN = "\0"
 """Stands for `<` in a plain portion: no text of XML has it."""
@@ -31,9 +32,6 @@ _HEAD = re.compile(
     rb"(?:\s++standalone=[\"'](?:yes|no)[\"'])?+\s*+\?>)?+\s*+"
     rb"<[A-Za-z_][\w:.-]*+(?:" + _ATTRIBUTE + rb")*+\s*+>\s*+"
 )
-# what XML does not allow becomes a space, so that a portion without it stays the very same object
-_ALLOWED = bytes(byte if byte >= 0x20 or byte in b"\t\n\r" else 0x20 for byte in range(256))
-_OTHER_ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)")
 
 Take = Callable[[str], bool]
 """Takes the rows of a portion; False, and nothing taken, where they are not what they should be."""
@@ -175,17 +173,5 @@ class PlainPortions:
 
 def _text(portion: bytes) -> str | None:
     """A portion as a parser would tell its texts, but for `LESS_THAN`; None where only the parser can say."""
-    if portion.translate(_ALLOWED) is not portion or b"]]>" in portion or b"\xef\xbf" in portion:
-        return None
-    try:
-        text = portion.decode()
-    except UnicodeDecodeError:
-        return None
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "&" in text:
-        if _OTHER_ENTITY.search(text):
-            return None
-        text = text.replace("&lt;", LESS_THAN).replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
-        text = text.replace("&amp;", "&")
-    return text
+    text = None if b"]]>" in portion else plain_text(portion)
+    return resolve(text, LESS_THAN) if text is not None and "&" in text else text
