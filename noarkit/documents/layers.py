@@ -67,7 +67,7 @@ class Span:
 
     def text(self, layers: frozenset[Layer]) -> str:
         """Its text in some layers."""
-        return "".join(piece.text for piece in self.pieces if piece.layer in layers)
+        return "".join([piece.text for piece in self.pieces if piece.layer in layers])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,14 @@ def lines_of(spans: Iterable[Span], purpose: Purpose = "search") -> Iterator[Tex
     """The text of a document as lines of one layer each. A word of which a part was deleted stands whole among the
     deleted ones, as it was before."""
     layers = text_for(purpose)
+    own_of = {layer: frozenset({layer, "field"}) & layers for layer in LAYERS}
     for span in spans:
-        own = frozenset({span.layer, "field"}) & layers
+        own = own_of[span.layer]
         if text := span.text(own):
             yield TextLine(f"{text}\n", span.layer)
-        for layer in sorted({piece.layer for piece in span.pieces if piece.layer in layers} - own):
-            yield TextLine(f"{_whole_words(span.pieces, layer)}\n", layer)
+        if others := {piece.layer for piece in span.pieces} & layers - own:
+            for layer in sorted(others):
+                yield TextLine(f"{_whole_words(span.pieces, layer)}\n", layer)
 
 
 def _whole_words(all_pieces: tuple[Piece, ...], layer: Layer) -> str:

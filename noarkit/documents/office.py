@@ -72,7 +72,7 @@ def _sheets(parts: OfficeParts, path: Path) -> Iterator[TextLine]:
                 if name != last:
                     yield TextLine(f"{name}\n")
                     last = name
-                yield TextLine(" ".join(cell.value for cell in row.cells if cell.value) + "\n")
+                yield TextLine(" ".join([cell.value for cell in row.cells if cell.value]) + "\n")
     except (UnsafeXml, TooLarge) as fault:
         raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
     except PackageFault as fault:

@@ -30,6 +30,14 @@ _NOT_OF_PAGES = frozenset({f"{_OFFICE}forms", f"{_OFFICE}scripts"})
 _HEADING = re.compile(r"Heading_20_([1-9])")
 _HEADERS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
 _OTHER_HEADERS = frozenset(f"{_STYLE}{name}-{page}" for name in ("header", "footer") for page in ("left", "first"))
+_TABLES = frozenset({f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"})
+_STYLES = frozenset({f"{_STYLE}style", f"{_STYLE}text-properties"})
+_OF_CONTENT = _PARAGRAPHS | _NOT_OF_PAGES | _TABLES | _STYLES | {
+    f"{_TEXT}deletion", f"{_OFFICE}change-info", f"{_TEXT}section", f"{_TEXT}list",
+    f"{_PRESENTATION}notes", f"{_OFFICE}annotation", f"{_DRAW}page",
+}  # fmt: skip
+_OF_MASTERS = _PARAGRAPHS | _STYLES | _HEADERS | _OTHER_HEADERS | {f"{_STYLE}master-page"}
+"""All that says anything of the text; what lies within paragraphs is looked at when they end."""
 _FIRST_MASTER = "Standard"
 _MANIFEST = _NS % "manifest"
 
@@ -37,10 +45,10 @@ _MANIFEST = _NS % "manifest"
 def opendocument_spans(package: Package) -> Iterator[Span]:
     """What a text or presentation holds. Raises `DocumentRefused`."""
     reader = _Reader()
-    for event, element in package.elements("content.xml", whole=_PARAGRAPHS):
+    for event, element in package.elements("content.xml", _PARAGRAPHS, _OF_CONTENT):
         yield from reader.take(event, element)
     if not reader.slides:
-        for event, element in package.elements("styles.xml", whole=_PARAGRAPHS):
+        for event, element in package.elements("styles.xml", _PARAGRAPHS, _OF_MASTERS):
             yield from reader.take_master(event, element)
 
 
@@ -162,7 +170,7 @@ class _Reader:
         if style in self._styles.hidden and layer != "deleted":
             layer = "hidden"
         within: list[tuple[Any, Layer]] = []
-        pieces = tuple(piece for piece in self._pieces(element, layer, within) if piece.text or piece.address)
+        pieces = tuple(self._pieces(element, layer, within))
         kind, level = self._kind(element, style)
         cell = (self._cell[0], self._cell[1], self._cell[2]) if self._tables and min(self._cell) >= 0 else None
         author = self._author if layer == "deleted" else _author_of(element)
@@ -179,37 +187,37 @@ class _Reader:
             return "heading", self._styles.headings[style]
         return ("item", self._lists) if self._lists and not self._notes else ("paragraph", 0)
 
-    def _pieces(self, element: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> Iterator[Piece]:
-        """The pieces of a paragraph; paragraphs in it are put aside with their layers."""
-        yield Piece(element.text or "", layer)
+    def _pieces(self, element: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> list[Piece]:
+        """The pieces of a paragraph that hold anything; paragraphs in it are put aside with their layers."""
+        pieces = [Piece(element.text, layer)] if element.text else []
         for child in element:
             tag = child.tag
             if tag in _SPACES:
-                yield Piece(_SPACES[tag], layer)
+                pieces.append(Piece(_SPACES[tag], layer))
             elif tag in _PARAGRAPHS:
                 within.append((child, layer))
-                yield Piece(" ", layer)
+                pieces.append(Piece(" ", layer))
             elif tag == f"{_OFFICE}annotation":
                 within += ((paragraph, "comment") for paragraph in child.iter(*_PARAGRAPHS))
             elif tag == f"{_TEXT}note-body":
-                yield from self._pieces(child, "note" if layer == "body" else layer, within)
+                pieces += self._pieces(child, "note" if layer == "body" else layer, within)
             elif tag == f"{_TEXT}hidden-text":
-                yield Piece(child.get(f"{_TEXT}string-value") or child.text or "", "hidden")
+                if hidden := child.get(f"{_TEXT}string-value") or child.text:
+                    pieces.append(Piece(hidden, "hidden"))
             elif isinstance(tag, str) and tag not in _NOT_OF_PAGES:
-                yield from self._inline(child, layer, within)
-            yield Piece(child.tail or "", layer)
+                pieces += self._inline(child, layer, within)
+            if child.tail:
+                pieces.append(Piece(child.tail, layer))
+        return pieces
 
-    def _inline(self, child: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> Iterator[Piece]:
+    def _inline(self, child: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> list[Piece]:
         is_hidden = child.get(f"{_TEXT}style-name") in self._styles.hidden
         inner: Layer = "hidden" if is_hidden else "field" if child.tag in _FIELDS else layer
-        pieces = list(self._pieces(child, inner, within))
-        yield from pieces
+        pieces = self._pieces(child, inner, within)
         address = child.get(_HREF, "") if child.tag == f"{_TEXT}a" else ""
         if address and address not in "".join(piece.text for piece in pieces):
-            yield Piece("", layer, address=address)
-
-
-_TABLES = frozenset({f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"})
+            pieces.append(Piece("", layer, address=address))
+        return pieces
 
 
 def _is_hidden(element: Any) -> bool:

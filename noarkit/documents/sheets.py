@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import BinaryIO
 
@@ -31,6 +32,9 @@ _RATIO = 300
 _DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 _LETTERS = re.compile(r"[A-Z]{1,3}")
+_DIGITS = "0123456789"
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
+"""A whole number as everybody writes it, which there is nothing to be done with."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -139,22 +143,27 @@ def _rows_of_sheet(parts: OfficeParts, strings: sqlite3.Connection, number: int)
 def _row(element: etree._Element, book: _Book) -> list[SheetCell]:
     cells: list[SheetCell] = []
     for cell in element:
-        if not isinstance(cell.tag, str) or _local(cell) != "c":
+        if _local_name(cell.tag) != "c":
             continue
-        column = _column(cell.get("r", ""), len(cells))
+        column = _column(cell.get("r", "").rstrip(_DIGITS), len(cells))
         if column >= _MOST_COLUMNS:
             raise PackageFault(where="xlsx", why="too-many-columns")
-        cells.extend(_EMPTY for _ in range(column - len(cells) + 1))
-        formula = next((child.text or "" for child in cell if _local(child) == "f"), "")
-        cells[column] = SheetCell(_value(cell, book), formula)
+        if column >= len(cells):
+            cells += [_EMPTY] * (column - len(cells) + 1)
+        cells[column] = _cell(cell, book)
     return cells
 
 
-def _value(cell: etree._Element, book: _Book) -> str:
+def _cell(cell: etree._Element, book: _Book) -> SheetCell:
+    texts: dict[str, str] = {}
+    for child in cell:
+        texts.setdefault(_local_name(child.tag), child.text or "")
+    value = _texts(cell) if cell.get("t") == "inlineStr" else _value(cell, texts.get("v", ""), book)
+    return SheetCell(value, texts.get("f", ""))
+
+
+def _value(cell: etree._Element, text: str, book: _Book) -> str:
     kind = cell.get("t", "n")
-    if kind == "inlineStr":
-        return _texts(cell)
-    text = next((child.text or "" for child in cell if _local(child) == "v"), "")
     if kind == "s":
         row = book.strings.execute("SELECT text FROM strings WHERE number = ?", (int(text),)).fetchone()
         return str(row[0]) if row else ""
@@ -166,6 +175,8 @@ def _value(cell: etree._Element, book: _Book) -> str:
 
 
 def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
+    if not is_date and _PLAIN_NUMBER.fullmatch(text):
+        return text
     number = float(text)
     if is_date and 0 <= number < 2_958_466:
         moment = epoch + timedelta(seconds=round(number * 86_400))
@@ -214,8 +225,10 @@ def _load_strings(parts: OfficeParts, strings: sqlite3.Connection) -> None:
     if strings_part is None:
         return
     with _Member(parts.package.archive, strings_part) as source:
-        ends = (element for _, element in xml.stream(source, ("end",)) if _local(element) == "si")
+        ends = (element for _, element in xml.stream(source, ("end",), tags=("{*}si",)))
+        strings.execute("BEGIN")
         strings.executemany("INSERT INTO strings VALUES (?, ?)", _numbered(ends))
+        strings.execute("COMMIT")
 
 
 def _numbered(items: Iterator[etree._Element]) -> Iterator[tuple[int, str]]:
@@ -230,7 +243,13 @@ def _texts(element: etree._Element) -> str:
 
 
 def _local(element: etree._Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return _local_name(element.tag)
+
+
+@lru_cache(maxsize=1024)
+def _local_name(tag: object) -> str:
+    """The name without its namespace; comments and instructions have none."""
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def _local_of_parent(element: etree._Element) -> str:
@@ -238,7 +257,9 @@ def _local_of_parent(element: etree._Element) -> str:
     return "" if parent is None else _local(parent)
 
 
+@lru_cache(maxsize=1024)
 def _column(reference: str, default: int) -> int:
+    """The column, from 0, that a cell stands in by the letters of its reference."""
     letters = _LETTERS.match(reference)
     if letters is None:
         return default

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
@@ -73,12 +74,18 @@ def _is_on(attributes: Mapping[str, str]) -> bool:
     return _attribute(attributes, "val", "1").lower() not in _OFF
 
 
+_Begin = Callable[[Mapping[str, str]], None]
+_End = Callable[[], None]
+
+
 class _Handler:
-    """What reads a part: knows which elements are open."""
+    """What reads a part: knows which elements are open, and what is done where one begins or ends."""
 
     def __init__(self) -> None:
-        self._open: list[str] = []
-        self._locals: dict[str, str] = {}
+        self._open: list[tuple[str, _Begin | None, _End | None]] = []
+        self._known: dict[str, tuple[str, _Begin | None, _End | None]] = {}
+        """What an element is here, by its whole name: most are nothing, and are passed by quickly."""
+        self._begins, self._ends = self._beginnings(), self._endings()
 
     @property
     def depth(self) -> int:
@@ -90,31 +97,27 @@ class _Handler:
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         """An element begins."""
-        local = self._locals.get(name)
-        if local is None:
-            local = self._locals[name] = _local(name)
-        if local:
-            self.begin(local, attributes)
-        self._open.append(local)
+        known = self._known.get(name)
+        if known is None:
+            local = _local(name)
+            known = self._known[name] = local, self._begins.get(local), self._ends.get(local)
+        if (begin := known[1]) is not None:
+            begin(attributes)
+        self._open.append(known)
 
     def end(self, name: str, /) -> None:
         """It ends."""
-        local = self._open.pop()
-        if local:
-            self.finish(local)
+        if (end := self._open.pop()[2]) is not None:
+            end()
 
     def data(self, text: str, /) -> None:
         """Some text."""
 
-    def begin(self, local: str, attributes: Mapping[str, str]) -> None:
-        """An element of Word begins."""
+    def _beginnings(self) -> Mapping[str, _Begin]:
+        return {}
 
-    def finish(self, local: str) -> None:
-        """It ends."""
-
-    def pending(self) -> list[Span]:
-        """What has come together, which is forgotten."""
-        return []
+    def _endings(self) -> Mapping[str, _End]:
+        return {}
 
 
 class _Styles(_Handler):
@@ -125,15 +128,19 @@ class _Styles(_Handler):
         self.levels: dict[str, int] = {}
         self._style = ""
 
-    def begin(self, local: str, attributes: Mapping[str, str]) -> None:
-        """A style, its name, its level."""
-        if local == "style":
-            self._style = _attribute(attributes, "styleId")
-        elif local == "name" and self._style:
-            match = _HEADING.match(_attribute(attributes, "val"))
-            if match is not None and self._style not in self.levels:
-                self.levels[self._style] = min(6, int(match[1] or 1))
-        elif local == "outlineLvl" and self._style and _attribute(attributes, "val") in _LEVELS:
+    def _beginnings(self) -> Mapping[str, _Begin]:
+        return {"style": self._begin_style, "name": self._name, "outlineLvl": self._level}
+
+    def _begin_style(self, attributes: Mapping[str, str]) -> None:
+        self._style = _attribute(attributes, "styleId")
+
+    def _name(self, attributes: Mapping[str, str]) -> None:
+        match = _HEADING.match(_attribute(attributes, "val"))
+        if match is not None and self._style and self._style not in self.levels:
+            self.levels[self._style] = min(6, int(match[1] or 1))
+
+    def _level(self, attributes: Mapping[str, str]) -> None:
+        if self._style and _attribute(attributes, "val") in _LEVELS:
             self.levels[self._style] = int(_attribute(attributes, "val")) + 1
 
 
@@ -206,27 +213,59 @@ class _Reader(_Handler):
         kinds = {"default", "first"} if self._has_title_page else {"default"}
         return frozenset(name for name, kind in self._headers.items() if kind in kinds)
 
-    def begin(self, local: str, attributes: Mapping[str, str]) -> None:
-        """An element that says something of the text."""
-        if (action := _BEGINNINGS.get(local)) is not None:
-            action(self, attributes)
-
-    def finish(self, local: str) -> None:
-        """It ends."""
-        if (action := _ENDS.get(local)) is not None:
-            action(self)
-        elif local in _SPACES and self._open and self._open[-1] == "r":
-            self._put(_SPACES[local], self._layer)
-
     def data(self, text: str, /) -> None:
         """Some text."""
-        local = self._open[-1] if self._open else ""
+        local = self._open[-1][0] if self._open else ""
         if local in ("t", "delText"):
             self._put(text, self._layer)
         elif local == "otherText":
             self._put(text, "field")
         elif local == "instrText" and self._fields:
             self._fields[-1].instruction += text
+
+    def _beginnings(self) -> Mapping[str, _Begin]:
+        return {
+            "p": self._begin_paragraph,
+            "r": self._begin_run,
+            "vanish": self._hide,
+            "pStyle": self._style,
+            "ilvl": self._item,
+            "hyperlink": self._begin_link,
+            "del": self._begin_deletion,
+            "moveFrom": self._begin_deletion,
+            "ins": self._begin_insertion,
+            "moveTo": self._begin_insertion,
+            "Fallback": self._begin_fallback,
+            "fldSimple": self._begin_field,
+            "fldChar": self._mark_field,
+            "tbl": self._begin_table,
+            "tr": self._begin_row,
+            "tc": self._begin_cell,
+            "comment": self._begin_comment,
+            "headerReference": self._note_header,
+            "footerReference": self._note_header,
+            "titlePg": self._note_title_page,
+        }
+
+    def _endings(self) -> Mapping[str, _End]:
+        spaces = {local: partial(self._space, text) for local, text in _SPACES.items()}
+        return spaces | {
+            "p": self._end_paragraph,
+            "otherParagraph": self._end_other,
+            "r": self._end_run,
+            "hyperlink": self._end_link,
+            "del": self._end_deletion,
+            "moveFrom": self._end_deletion,
+            "ins": self._end_insertion,
+            "moveTo": self._end_insertion,
+            "Fallback": self._end_fallback,
+            "fldSimple": self._end_field,
+            "tbl": self._end_table,
+        }
+
+    def _space(self, text: str) -> None:
+        if self._open and self._open[-1][0] == "r":
+            self._put(text, self._layer)
 
     def _put(self, text: str, layer: Layer) -> None:
         author = at = ""
@@ -279,7 +318,7 @@ class _Reader(_Handler):
 
     def _hide(self, attributes: Mapping[str, str]) -> None:
         # the mark of a paragraph can be hidden while its text is not
-        if self._open[-2:] == ["r", "rPr"] and self._runs:
+        if [local for local, *_ in self._open[-2:]] == ["r", "rPr"] and self._runs:
             self._runs[-1].is_hidden = _is_on(attributes)
 
     def _style(self, attributes: Mapping[str, str]) -> None:
@@ -370,41 +409,6 @@ class _Reader(_Handler):
 
 
 _MAY_HIDE = frozenset({"body", "header", "note", "comment", "field"})
-_BEGINNINGS: Mapping[str, Callable[[_Reader, Mapping[str, str]], None]] = {
-    "p": _Reader._begin_paragraph,
-    "r": _Reader._begin_run,
-    "vanish": _Reader._hide,
-    "pStyle": _Reader._style,
-    "ilvl": _Reader._item,
-    "hyperlink": _Reader._begin_link,
-    "del": _Reader._begin_deletion,
-    "moveFrom": _Reader._begin_deletion,
-    "ins": _Reader._begin_insertion,
-    "moveTo": _Reader._begin_insertion,
-    "Fallback": _Reader._begin_fallback,
-    "fldSimple": _Reader._begin_field,
-    "fldChar": _Reader._mark_field,
-    "tbl": _Reader._begin_table,
-    "tr": _Reader._begin_row,
-    "tc": _Reader._begin_cell,
-    "comment": _Reader._begin_comment,
-    "headerReference": _Reader._note_header,
-    "footerReference": _Reader._note_header,
-    "titlePg": _Reader._note_title_page,
-}
-_ENDS: Mapping[str, Callable[[_Reader], None]] = {
-    "p": _Reader._end_paragraph,
-    "otherParagraph": _Reader._end_other,
-    "r": _Reader._end_run,
-    "hyperlink": _Reader._end_link,
-    "del": _Reader._end_deletion,
-    "moveFrom": _Reader._end_deletion,
-    "ins": _Reader._end_insertion,
-    "moveTo": _Reader._end_insertion,
-    "Fallback": _Reader._end_fallback,
-    "fldSimple": _Reader._end_field,
-    "tbl": _Reader._end_table,
-}
 
 
 def _merge(pieces: list[_Raw]) -> tuple[Piece, ...]:

@@ -19,6 +19,8 @@ from noarkit.copies.converters.fonts_asked import fonts_asked
 from noarkit.copies.converters.freezing import freeze_fields
 from noarkit.documents.layers import LAYERS
 from noarkit.documents.office_type import office_type
+from noarkit.documents.opendocument import opendocument_spans
+from noarkit.documents.zipped import open_package
 from noarkit.manual.chapters import read_chapter
 from noarkit.manual.markdown import Table
 from noarkit.words.texts import texts
@@ -414,6 +416,14 @@ def test_a_text_of_opendocument_is_read_in_layers_too(tmp_path: Path) -> None:
     assert doors.view.split() == ["Brev", "til", "Ola", "synlig", "med", "note1", "fotnote", "Side", "3"]
     assert {"slettet", "merknad", "hemmelig"} <= set(doors.shown("all").split())
     assert doors.words == Counter(["brev", "til", "ola", "synlig", "med", "note1", "fotnote", "side"])
+
+
+def test_deleted_text_and_comments_of_opendocument_tell_whose_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.odt"
+    path.write_bytes(_open_text())
+    with open_package(path) as package:
+        authors = {span.layer: (span.author, span.at) for span in opendocument_spans(package) if span.author}
+    assert authors == dict.fromkeys(("deleted", "comment"), ("Kari", "2026-01-02T10:00:00"))
 
 
 def test_the_header_of_the_first_page_of_opendocument_is_shown_and_that_of_another_is_told_as_hidden(
