@@ -1,6 +1,7 @@
 """What a file is, and what stands in it, whoever asks: a source, a search, a viewer, a gate of copies.
 
-    detect      media types, by the bytes before the name; signatures: the same where libmagic does not run
+    detect      formats and media types, by the bytes before the name; containers: what lies in a zip or OLE file
+    signatures  media types where libmagic does not run
     office_type  the media type of an office document in a zip
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes

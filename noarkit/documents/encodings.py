@@ -25,8 +25,9 @@ _NORDIC = frozenset("æøåÆØÅäöüÄÖÜéèêóòôÉáàâ«»–—’�
 _SAMI = frozenset("čđŋšŧžČĐŊŠŦŽ")
 _ODD = re.compile("[\x80-\x9f\ufffd¡¢¤¥¦¨ª¬¯±²³´µ¶·¸¹º¿×÷þÞðÐ═║╔╗╚╝─│┌┐└┘▒░▓√∫∂∆˙˚˝˛ˇ◊Ω≈≠]")
 _ALL_MARKS = tuple(mark for mark, _ in MARKS)
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_MOST_CONTROLS = 0.01
+_CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS, _MOST_ZEROS = 0.02, 0.002
+"""Shares of a text: what a terminal wrote down has bells, steps back and escapes, and still is one."""
 _LEAST_WIDE_BYTES = 8
 _NEVER = frozenset({"utf_7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs"})
 
@@ -40,12 +41,8 @@ def encoding_of(path: Path, *, is_markup: bool = False) -> tuple[str, bool]:
 
 def encoding_of_bytes(sample: bytes, *, is_markup: bool = False) -> tuple[str, bool]:
     """The same for bytes, which may be the beginning of more."""
-    for mark, encoding in MARKS:
-        if sample.startswith(mark):
-            return encoding, True
-    wide = _wide(sample[:4096])
-    if wide:
-        return wide, False
+    if mark := marked_encoding(sample[:4096]):
+        return mark, sample.startswith(_ALL_MARKS)
     stated = _STATED.search(sample[:2048]) if is_markup else None
     if stated is not None:
         encoding = (stated[1] or stated[2]).decode("ascii", "replace").lower()
@@ -66,11 +63,17 @@ def decode_text(content: bytes, claimed: str = "", *, is_markup: bool = False, i
     return decoder.decode(content, not is_beginning).removeprefix("\ufeff")
 
 
+def marked_encoding(head: bytes) -> str:
+    """The encoding that a mark tells, or the zeros of UTF-16 without one; empty for any other."""
+    return next((encoding for mark, encoding in MARKS if head.startswith(mark)), "") or _wide(head)
+
+
 def is_text(head: bytes) -> bool:
     """True where the beginning of a document is text, in whatever encoding."""
-    if head.startswith(_ALL_MARKS) or _wide(head):
+    if marked_encoding(head):
         return True
-    return len(_CONTROLS.findall(head)) <= _MOST_CONTROLS * len(head)
+    is_wild = len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head)
+    return not is_wild and head.count(0) <= _MOST_ZEROS * len(head)
 
 
 def known_encoding(name: str) -> str:

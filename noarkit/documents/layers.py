@@ -92,8 +92,8 @@ def lines_of(spans: Iterable[Span], purpose: Purpose = "search") -> Iterator[Tex
         own = own_of[span.layer]
         if text := span.text(own):
             yield TextLine(f"{text}\n", span.layer)
-        if others := {piece.layer for piece in span.pieces} & layers - own:
-            for layer in sorted(others):
+        if more_layers := {piece.layer for piece in span.pieces} & layers - own:
+            for layer in sorted(more_layers):
                 yield TextLine(f"{_whole_words(span.pieces, layer)}\n", layer)
 
 

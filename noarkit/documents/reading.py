@@ -1,6 +1,6 @@
 """The text of one document as lines with their layers, by what its bytes are, for whoever searches it.
 
-Its name and stated type decide only between kinds of text. Word, Excel and PowerPoint before 2007 have no reader here:
+What it is, `detect` tells. Word, Excel and PowerPoint before 2007 have no reader here:
 they are `unknown-format` to everybody. A library may raise anything for a document that is not what it seems, so this
 runs in a child that may be killed.
 """
@@ -11,35 +11,25 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from noarkit.documents.encodings import decode_text, is_text
+from noarkit.documents.containers import format_in_ole
+from noarkit.documents.detect import HEAD_BYTES, format_of
+from noarkit.documents.encodings import decode_text
 from noarkit.documents.layers import MOST_CHARACTERS, Purpose, TextLine
 from noarkit.documents.mail_text import mail_text
 from noarkit.documents.markup import text_of_markup
 from noarkit.documents.office import office_text
-from noarkit.documents.outlook import SIGNATURE, streams_in
 from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.rtf import rtf_text
 from noarkit.safe.workplace import temporary_folder
 
-TextKind = Literal["pdf", "zip", "rtf", "message", "mail", "markup", "plain", ""]
-HEAD_BYTES = 4096
 _MOST_IN_MEMORY = 64 * 1024 * 1024
-_PDF_HEAD = re.compile(rb"%PDF-")
 _BESIDE_PAGES = re.compile(rb"/(?:AcroForm|EmbeddedFiles|Collection)\b")
-_MARKUP = re.compile(
-    rb"\s*(?:<!--.{0,500}?-->\s*)*<(?:!doctype html|html|head|body|svg|\?xml|table|div|p)\b", re.I | re.S
-)
-_MAIL = re.compile(
-    rb"(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|delivered-to|x-[\w-]+)[ \t]*:",
-    re.I,
-)
 _HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
-_OF_MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg")
-_OF_MAIL = (".eml", ".mht", ".mhtml")
-_MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
+_MARKUP = frozenset({"html", "svg", "xml"})
+PLAIN_TEXTS = frozenset({"empty", "text", "csv", "tsv", "json", "mbox"})
+"""Formats whose text is the whole of what they hold."""
 _MOST_OF_PLAIN = 4 * MOST_CHARACTERS + 4
 
 
@@ -57,24 +47,6 @@ class TextRequest:
     note_gap: Callable[[], None] = ignore_gap
 
 
-def kind_of(head: bytes, name: str, media_type: str) -> TextKind:
-    """What a document is that begins with `head`; empty for what has no text."""
-    name, media_type = name.lower(), media_type.lower()
-    if _PDF_HEAD.search(head[:1024]):
-        return "pdf"
-    if head.startswith(b"PK\x03\x04"):
-        return "zip"
-    if head.startswith(b"{\\rtf"):
-        return "rtf"
-    if head.startswith(SIGNATURE):
-        return "message"
-    if not is_text(head):
-        return ""
-    if media_type == "message/rfc822" or name.endswith(_OF_MAIL) or _is_mail(head, name):
-        return "mail"
-    return "markup" if media_type in _MARKUP_TYPES or _is_markup(head, name) else "plain"
-
-
 def text_lines(
     path: Path, name: str = "", media_type: str = "", request: TextRequest | None = None
 ) -> Iterator[TextLine]:
@@ -85,18 +57,18 @@ def text_lines(
 def _lines(path: Path, name: str, media_type: str, request: TextRequest, depth: int) -> Iterator[TextLine]:
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
-    kind = kind_of(head, name, media_type)
-    if kind == "pdf":
+    format_name = format_of(head, name, media_type)
+    if format_name == "pdf":
         yield from _pdf(path, request.note_gap)
-    elif kind == "zip":
+    elif format_name == "zip":
         yield from office_text(path, request.note_gap, request.purpose)
-    elif kind == "rtf":
+    elif format_name == "rtf":
         yield TextLine(rtf_text(path))
-    elif kind == "mail" or (kind == "message" and _is_outlook(path)):
+    elif format_name == "eml" or (format_name == "ole" and format_in_ole(path) == "msg"):
         yield from mail_text(_content(path), depth, _attachments(request), request.note_gap)
-    elif kind == "markup":
+    elif format_name in _MARKUP:
         yield TextLine(text_of_markup(decode_text(_content(path), _stated_encoding(head), is_markup=True)))
-    elif kind == "plain":
+    elif format_name in PLAIN_TEXTS:
         yield TextLine(plain_text(path, request.note_gap))
     else:
         raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
@@ -184,23 +156,6 @@ def _content(path: Path) -> bytes:
     if path.stat().st_size > _MOST_IN_MEMORY:
         raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     return path.read_bytes()
-
-
-def _is_outlook(path: Path) -> bool:
-    with path.open("rb") as file:
-        streams = streams_in(file)
-    return streams is not None and "__properties_version1.0" in streams
-
-
-def _is_mail(head: bytes, name: str) -> bool:
-    if name.endswith((".txt", ".csv", ".md", ".log")):
-        return False
-    lines = head.splitlines()[:6]
-    return bool(lines) and _MAIL.match(lines[0]) is not None and sum(bool(_MAIL.match(line)) for line in lines) > 1
-
-
-def _is_markup(head: bytes, name: str) -> bool:
-    return name.endswith(_OF_MARKUP) or (not name.endswith((".txt", ".csv")) and _MARKUP.match(head) is not None)
 
 
 def _stated_encoding(head: bytes) -> str:

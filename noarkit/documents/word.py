@@ -97,13 +97,13 @@ class _Handler:
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         """An element begins."""
-        known = self._known.get(name)
-        if known is None:
+        entry = self._known.get(name)
+        if entry is None:
             local = _local(name)
-            known = self._known[name] = local, self._begins.get(local), self._ends.get(local)
-        if (begin := known[1]) is not None:
+            entry = self._known[name] = local, self._begins.get(local), self._ends.get(local)
+        if (begin := entry[1]) is not None:
             begin(attributes)
-        self._open.append(known)
+        self._open.append(entry)
 
     def end(self, name: str, /) -> None:
         """It ends."""

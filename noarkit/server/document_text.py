@@ -12,7 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-from noarkit.documents.reading import HEAD_BYTES, TextRequest, kind_of, text_lines
+from noarkit.documents.detect import HEAD_BYTES, format_of
+from noarkit.documents.reading import PLAIN_TEXTS, TextRequest, text_lines
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.safe.limits import ProcessLimits, limit_process, yield_to_others
 
@@ -47,7 +48,7 @@ def is_plain(path: Path, name: str, media_type: str) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return kind_of(file.read(HEAD_BYTES), name, media_type) == "plain"
+        return format_of(file.read(HEAD_BYTES), name, media_type) in PLAIN_TEXTS
 
 
 def _limit_resources() -> None:

@@ -72,7 +72,8 @@ class Doors:
 
     def answer(self, way: Way = "", sheet: int = 1) -> Answer:
         """What the child that shows documents answers."""
-        return answer_to(Job("show", str(self._path), str(self._path.parent), way=way, sheet=sheet))
+        folder, name = str(self._path.parent), f"a.{self.ending}"
+        return answer_to(Job("show", str(self._path), folder, 1, sheet, way, name=name, stated_type=self._type))
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -115,7 +116,7 @@ class Doors:
 
     @property
     def _type(self) -> str:
-        return self.stated_type or TYPES[self.ending]
+        return self.stated_type or TYPES.get(self.ending, "")
 
     @cached_property
     def _path(self) -> Path:

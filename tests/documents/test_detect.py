@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.documents.detect import MediaTypes, looks_like_mailbox
+from noarkit.documents.detect import MediaTypes, format_of, looks_like_mailbox
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.source import FileTree
+from tests.documents.readings import Doors
 from tests.processes import children
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
@@ -119,3 +120,40 @@ def kill(processes: set[int]) -> None:
     for one in processes:
         os.kill(one, 9)
         os.waitid(os.P_PID, one, os.WEXITED | os.WNOWAIT)
+
+
+_FEW_HEADERS = b"Subject: hei\nTo: a@b.no\nContent-Transfer-Encoding: quoted-printable\n\nBl=C3=A5b=C3=A6r\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "ending", "expected", "words"),
+    [
+        pytest.param(_FEW_HEADERS, "eml", "eml", "Blåbær", id="two headers and a name are a mail"),
+        pytest.param(_FEW_HEADERS, "dat", "text", "Bl=C3=A5b=C3=A6r", id="two headers alone are a text"),
+        pytest.param(b"From: a\n" + _FEW_HEADERS, "txt", "eml", "Blåbær", id="three headers are a mail by any name"),
+        pytest.param("\b\a\x1b[1mBlåbær\x1b[0m".encode(), "txt", "text", "Blåbær", id="what a terminal wrote down"),
+        pytest.param("<b>Blå</b>bær".encode(), "dat", "html", "Blåbær", id="a fragment of a page"),
+        pytest.param(b"Bl&aring;<b>b&aelig;r</b>", "html", "html", "Blåbær", id="a page by its name and a tag"),
+        pytest.param("Blåbær < 5 & > 3".encode(), "html", "text", "Blåbær", id="no page without one"),
+        pytest.param("<p>Blå<b>bær</b></p>".encode(), "txt", "html", "Blåbær", id="a page by any name"),
+        pytest.param(b"\xef\xbb\xbf" + "<notat>Blåbær</notat>".encode(), "dat", "xml", "Blåbær", id="XML by itself"),
+        pytest.param("<html><p>Blå<i>bær".encode("utf-16-le"), "dat", "html", "Blåbær", id="a page of wide characters"),
+        pytest.param("<p>Blå<i>bær</i></p>%PDF-1.4".encode(), "dat", "html", "Blåbær", id="a page that speaks of PDF"),
+    ],
+)
+def test_a_search_and_a_viewer_take_a_document_for_the_same(
+    content: bytes, ending: str, expected: str, words: str, tmp_path: Path
+) -> None:
+    doors = Doors(tmp_path, content, ending)
+    answer = doors.answer()
+    assert answer.detected is not None
+    assert (answer.detected.format, format_of(content, f"a.{ending}")) == (expected, expected)
+    assert words in doors.search
+    assert words in doors.server
+
+
+def test_a_mail_is_shown_as_one_where_what_is_stated_of_it_says_so(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _FEW_HEADERS, "dat", "message/rfc822; charset=utf-8")
+    assert doors.view == "Blåbær"
+    assert "Blåbær" in doors.search
+    assert "Bl=C3" not in doors.search

@@ -4,7 +4,7 @@
     viewer      views of documents: their bytes laid out, read in the child, put together
     workroom    the folder in which documents lie while they are looked at, and the sandbox
     child       the program that reads a document there
-    detection   formats by their first bytes; containers: formats that lie in a zip or an OLE file
+    detection   which format is shown how, and what others may rightly call it
     kinds/      one module a kind of document
     signs       characters that would not be seen, or that change how others are read, made visible
     wire        values as JSON between the child and us, checked

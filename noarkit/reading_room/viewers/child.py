@@ -15,7 +15,7 @@ from pathlib import Path
 
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.errors import NoarkitError
-from noarkit.reading_room.viewers.containers import detect_file
+from noarkit.reading_room.viewers.detection import detect_file
 from noarkit.reading_room.viewers.job import Job, Reading, Refusal
 from noarkit.reading_room.viewers.port import Answer, Detected, Line, Note, Rendering
 from noarkit.reading_room.viewers.wire import pack, unpack
@@ -58,7 +58,7 @@ def answer_to(job: Job) -> Answer:
     """What is made of a document. Never raises for what the document does."""
     detected: Detected | None = None
     try:
-        detected = detect_file(job.document)
+        detected = detect_file(job.document, job.name, job.stated_type)
         reading = Reading(job, detected)
         if job.task == "puid":
             return Answer(None, detected=detected, puid=_puid_of(job))

@@ -19,7 +19,8 @@ from hmac import compare_digest
 from pathlib import Path
 from urllib.parse import quote
 
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect
+from noarkit.documents.detect import LONG_HEAD_BYTES
+from noarkit.reading_room.viewers.detection import detect
 from noarkit.reading_room.viewers.workroom import open_plain
 from noarkit.safe.descriptors import read_at
 
@@ -168,7 +169,7 @@ def content_response(tickets: Tickets, token: str, request: ContentRequest) -> C
     if file is None or descriptor < 0:
         return ContentResponse(404, _headers(_SANDBOX, origin))
     size = os.fstat(descriptor).st_size
-    headers = _headers_of(file, detect(read_at(descriptor, HEAD_BYTES, 0)).format, origin)
+    headers = _headers_of(file, detect(read_at(descriptor, LONG_HEAD_BYTES, 0)).format, origin)
     span = _span(request.requested_range, size)
     if span is None:
         os.close(descriptor)

@@ -30,6 +30,8 @@ class Job:
     sheet: int = 1
     way: Way = ""
     number: int = 0
+    name: str = ""
+    stated_type: str = ""
 
     @property
     def document(self) -> Path:

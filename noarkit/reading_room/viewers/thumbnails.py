@@ -10,7 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect
+from noarkit.documents.detect import LONG_HEAD_BYTES
+from noarkit.reading_room.viewers.detection import detect
 from noarkit.reading_room.viewers.job import Job
 from noarkit.reading_room.viewers.port import DocumentSource
 from noarkit.reading_room.viewers.workroom import LaidOut, Workroom, open_plain
@@ -53,7 +54,7 @@ class Thumbnails:
         if document.size_bytes > _LARGEST_DOCUMENT:
             return b""
         with os.fdopen(open_plain(document.path), "rb") as file:
-            kind = detect(file.read(HEAD_BYTES)).kind
+            kind = detect(file.read(LONG_HEAD_BYTES)).kind
         if kind not in ("pdf", "picture"):
             return b""
         result = self._room.read(document, Job("thumbnail", "", ""))

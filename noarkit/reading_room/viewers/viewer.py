@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from noarkit.documents.detect import LONG_HEAD_BYTES
 from noarkit.reading_room.viewers.content import RAW_FORMATS, ContentFile, Tickets
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect, detected_as, differences, formats
+from noarkit.reading_room.viewers.detection import detect, detected_as, differences, formats
 from noarkit.reading_room.viewers.job import Job
 from noarkit.reading_room.viewers.port import (
     DEEPEST,
@@ -165,7 +166,7 @@ class _Assembly:
 
     def _detected(self) -> Detected:
         with os.fdopen(open_plain(self.document.path), "rb") as file:
-            return detect(file.read(HEAD_BYTES))
+            return detect(file.read(LONG_HEAD_BYTES), self.document.name, self.document.stated_type)
 
     def _checked(self, detected: Detected | None) -> Detected:
         """What the child says that a document is, if our table has such a format; else what its first bytes say."""

@@ -61,7 +61,8 @@ class LaidOut:
     size_bytes: int = 0
     sha256: str = ""
     name: str = ""
-    """What it is called in the document that it was taken out of."""
+    """What it is called by whoever has it, or in the document that it was taken out of."""
+    stated_type: str = ""
     statements: tuple[Fixity, ...] = ()
     differences: tuple[Difference, ...] = ()
     """What is stated of the bytes, or of those that they were taken out of, and what of that is not so."""
@@ -113,6 +114,7 @@ class Workroom:
                     else:
                         file.write(block)
                 file.truncate(file.tell())
+            document.name, document.stated_type = source.name, source.stated_type
             document.sha256, document.size_bytes = reader.sha256, reader.size_bytes
             document.statements, document.differences = reader.statements, reader.differences()
 
@@ -167,7 +169,13 @@ class Workroom:
     def _read(self, document: LaidOut, job: Job, place: Path) -> Result:
         outputs = place / _OUTPUTS
         outputs.mkdir(parents=True, mode=0o700)
-        order = replace(job, path=str(document.path), outputs=str(outputs))
+        order = replace(
+            job,
+            path=str(document.path),
+            outputs=str(outputs),
+            name=document.name,
+            stated_type=document.stated_type,
+        )
         with self._turns:
             completed = self._sandbox.run(
                 [sys.executable, "-P", "-c", _PROGRAM, pack(order).decode()],

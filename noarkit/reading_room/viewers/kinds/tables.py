@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Iterator
 
+from noarkit.documents.detect import LONG_HEAD_BYTES, separator_of
 from noarkit.documents.encodings import encoding_of
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, separator_of
 from noarkit.reading_room.viewers.job import Reading, Refusal
 from noarkit.reading_room.viewers.kinds.text import show_text
 from noarkit.reading_room.viewers.port import Cell, Note, Rendering, Row, Sheet
@@ -30,7 +30,7 @@ def show_table(reading: Reading) -> Rendering:
     notes = [] if encoding == "utf-8" else [Note("encoding" if certain else "encoding-guessed", {"encoding": encoding})]
     try:
         with job.document.open("r", encoding=encoding, errors="replace", newline="") as file:
-            separator = separator_of(file.read(HEAD_BYTES // 4), is_cut=bool(file.read(1))) or ";"
+            separator = separator_of(file.read(LONG_HEAD_BYTES // 4), is_cut=bool(file.read(1))) or ";"
             file.seek(0)
             csv.field_size_limit(_LONGEST_FIELD)
             rows, total, widest = _page(csv.reader(_without_nul(file), delimiter=separator), job.page)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from noarkit.documents.detect import LONG_HEAD_BYTES, format_of
+from noarkit.documents.outlook import streams_in
 from noarkit.documents.parts import office_format
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect, detected_as, formats
-from noarkit.reading_room.viewers.port import Detected
 
 _BY_MIMETYPE = (
     (b"application/vnd.oasis.opendocument.text", "odt"),
@@ -23,16 +23,21 @@ _BY_STREAM = {
 }
 
 
-def detect_file(path: Path) -> Detected:
-    """What the file at `path` is, as far as its bytes tell."""
+def format_of_file(path: Path, name: str = "", media_type: str = "") -> str:
+    """Our name of the format of the file at `path`, as far as its bytes tell."""
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    detected = detect(head)
-    if detected.format == "zip":
-        return detected_as(_format_in_zip(path, head))
-    if detected.format == "ole":
-        return detected_as(_format_in_ole(path))
-    return detected
+        head = file.read(LONG_HEAD_BYTES)
+    format_name = format_of(head, name, media_type)
+    if format_name == "zip":
+        return _format_in_zip(path, head)
+    return format_in_ole(path) if format_name == "ole" else format_name
+
+
+def format_in_ole(path: Path) -> str:
+    """What lies in an OLE file; `"ole"` for what nobody here knows."""
+    with path.open("rb") as file:
+        names = streams_in(file) or frozenset()
+    return next((name for stream, name in _BY_STREAM.items() if stream in names), "ole")
 
 
 def _format_in_zip(path: Path, head: bytes) -> str:
@@ -46,15 +51,4 @@ def _format_in_zip(path: Path, head: bytes) -> str:
             format_name = office_format(archive)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
         return "zip"
-    return format_name if format_name is not None and format_name in formats() else "zip"
-
-
-def _format_in_ole(path: Path) -> str:
-    import olefile
-
-    try:
-        with olefile.OleFileIO(str(path)) as container:
-            names = {entry[0] for entry in container.listdir(streams=True, storages=False) if len(entry) == 1}
-    except (OSError, ValueError, IndexError, TypeError, RecursionError, MemoryError):
-        return "ole"
-    return next((name for stream, name in _BY_STREAM.items() if stream in names), "ole")
+    return format_name or "zip"
