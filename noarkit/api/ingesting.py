@@ -62,7 +62,7 @@ def ingest(
         dry_run: asks the archive only what it can answer without changing anything.
         workers: the number of processes that load; 0 loads in this process.
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
-        todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
+        todays_dates: loads although the account may not set the plan's dates and numbers; the archive's are taken.
         approved_only: loads only a plan that a person approved as it is (`approve`).
         shard: a part of the run, beside other machines: `"spine"`, `"1/8"` to `"8/8"`, after `merge_runs` `"links"`.
         cluster: the machines that load, in place of this one (`Cluster`).
@@ -71,8 +71,9 @@ def ingest(
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
 
-    Raises `RunLocked`, `PlanChanged`, `NotApproved`, `OtherArchive`, `SourceGone`, `UsageFault`, archive faults; with a
-    `shard` also `PartNotReady`, with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`, `OtherVersion`.
+    Raises `RunLocked`, `PlanChanged`, `NotApproved`, `SourceValuesLost`, `OtherArchive`, `SourceGone`, `UsageFault`,
+    archive faults; with a `shard` also `PartNotReady`, with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`,
+    `OtherVersion`.
     """
     options = IngestOptions(**keywords)
     return ingest_with(

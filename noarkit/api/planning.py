@@ -72,6 +72,7 @@ def plan(
         encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
         carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
+        carry_dates: keeps the source's dates, years and numbers there too, for an account that may not set them.
         copies: a folder with archival copies of the documents; each is planned as a version beside its original.
         trust_key: public keys, one of which must have sealed the folder of copies.
         archive: the archive whose code lists apply, which must answer; without it that of the settings, if it answers.
@@ -119,6 +120,7 @@ def plan_with(
         # a copy is found by the checksum of its document
         hash_contents=options.hash_contents or options.copies is not None,
         strict=options.strict,
+        carries_values=options.carry_dates,
         accept_loss=tuple(options.accept_loss),
         accepted_by="{operator}@{machine}".format_map(imprint(settings).to_dict()),
         since=None if earlier is None else earlier.folder,

@@ -52,7 +52,7 @@ def retry(
         workers: the number of processes that load; 0 loads in this process.
         cluster: the machines that load, in place of this one (`Cluster`).
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
-        todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
+        todays_dates: loads although the account may not set the plan's dates and numbers; the archive's are taken.
         approved_only: loads only if a person approved the plan as it is (`approve`).
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.

@@ -88,7 +88,8 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── Paused                      F407  exit 130 a signal asked for it (143 for SIGTERM)
 │   └── PlanFault                   F410  exit 4   a plan or recipe that cannot work
 │       ├── LossNotAccepted         F411  exit 4   a grade or a proof of disposal would be lost
-│       └── NotApproved             F412  exit 4   nobody has approved the plan as it is
+│       ├── NotApproved             F412  exit 4   nobody has approved the plan as it is
+│       └── SourceValuesLost        F413  exit 4   the archive would replace dates and numbers by its own
 ├── OperationsFault                 F470  exit 2   who is told how a command goes
 │   ├── HookRefused                 F471  exit 2   a hook at the start failed; nothing was done
 │   ├── HookPostponed               F472  exit 5   a hook at the start asked for a later time; nothing was done
@@ -172,6 +173,7 @@ from noarkit.errors.run import (
     RunRetracted,
     ShardNotLoaded,
     ShardSetAside,
+    SourceValuesLost,
     WorkerLost,
 )
 from noarkit.errors.service import (
@@ -298,6 +300,7 @@ __all__ = [
     "SourceDenied",
     "SourceFault",
     "SourceGone",
+    "SourceValuesLost",
     "StoreDamaged",
     "StructureWrong",
     "TooLarge",

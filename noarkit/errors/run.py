@@ -197,3 +197,10 @@ class NotApproved(PlanFault):
     """A plan that was to be loaded only if a person approved it, and nobody has. Data: where."""
 
     code = "F412"
+
+
+class SourceValuesLost(PlanFault):
+    """A load whose account may not set the dates, years and numbers of the plan, which the archive would replace by its
+    own. Data: where, things, fields, years, today; carry and go_on are commands."""
+
+    code = "F413"

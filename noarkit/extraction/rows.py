@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import orjson
 
 from noarkit.archive.values import SavedObject
 from noarkit.extraction.store import Key, Row, key_of
 from noarkit.forms.noark5.paths import document_path
-from noarkit.model.mapping import mapping
+from noarkit.forms.noark5.read.carried_values import restore_own
+from noarkit.model.mapping import BUSINESS_METADATA, mapping
 
 FONDS, SERIES, SYSTEM, CLASS, FOLDER, RECORD, DOCUMENT, VERSION = "F", "S", "C", "K", "M", "R", "D", "V"
 
@@ -49,7 +51,10 @@ def table_of(type_name: str) -> str:
 
 
 def row_of(entity: SavedObject) -> Row:
-    """The row of an object, for the table of its type."""
+    """The row of an object, for the table of its type; with the dates, years and numbers of its source, where it keeps
+    them because the account that loaded it could not set them."""
+    if BUSINESS_METADATA in entity.fields:
+        entity = replace(entity, fields=restore_own(entity.type, entity.fields))
     if entity.type == "Dokument":
         return _document(entity)
     if entity.type == "Dokumentversjon":

@@ -23,6 +23,7 @@ from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
+from noarkit.extraction.carried_values import restore_below
 from noarkit.extraction.changes import CHANGED_MEANWHILE, ChangeLog, fetch_changes, merge_kept
 from noarkit.extraction.copies import FormatCounts, deliver_copies, list_formats
 from noarkit.extraction.creators import put_creators
@@ -102,10 +103,11 @@ class ExtractResult(Result):
     """The package that was made. `verdict` says whether it is ready for deposit, None before it was judged; `flaws` are
     what its making knows of that. `errors` and `warnings` are what our own validator found in it, None if it was not
     asked. `carried` is how many values that the form has no element for stand in business-specific metadata, `beside`
-    how many of them in the table beside the package alone. `copies` counts archival copies, which lie in the folder
-    `copies_in` of the package, and the documents that they were made of in `originals_in`; where that is empty,
-    `originals_left_out` of them are not delivered. `formats_not_taken` counts files in formats that no depot takes,
-    listed beside the package. `loads` are those into the archive that are known, once it was judged."""
+    how many of them in the table beside the package alone. `restored` counts what got the dates, years and numbers of
+    its source back. `copies` counts archival copies, which lie in the folder `copies_in` of the package, and the
+    documents that they were made of in `originals_in`; where that is empty, `originals_left_out` of them are not
+    delivered. `formats_not_taken` counts files in formats that no depot takes, listed beside the package. `loads` are
+    those into the archive that are known, once it was judged."""
 
     EVENT: ClassVar = "extracted"
 
@@ -122,6 +124,7 @@ class ExtractResult(Result):
     warnings: int | None = None
     carried: int = 0
     beside: int = 0
+    restored: int = 0
     formats_not_taken: int = field(default=0, metadata=json_field(optional=True))
     copies: int = field(default=0, metadata=json_field(optional=True))
     copies_in: str = field(default="", metadata=json_field(optional=True))
@@ -187,7 +190,9 @@ def extract(
         report = not_in_form.write_report(
             store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats, loads)
         )
-        extracted = _with_formats(_extracted(store, target, report, assembly, flaws), store, assembly, formats)
+        extracted = _with_formats(
+            _extracted(store, target, report, assembly, flaws, restored=run.restored), store, assembly, formats
+        )
     if is_packed(target):
         pack(package, last)
     note.write(asdict(extracted))
@@ -259,6 +264,7 @@ class _Run:
         self.emit = emit
         self.administration = Administration(archive)
         self.codes = read_codes(self.administration)
+        self.restored = 0
 
     def fetch(self) -> account.AccountRights:
         """Fetches all metadata, if it is not there. Raises `UsageFault` where the store is of another extract."""
@@ -275,6 +281,7 @@ class _Run:
         run_tasks = None if self.remote is None else self.remote.run_tasks
         fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause, run_tasks=run_tasks)
         store.index()
+        self.restored = restore_below(store)
         fetch_links(self.archive, store, settings.pause)
         fetch_changes(self.archive, store, self.codes, settings.pause)
         if settings.kept_log is not None:
@@ -344,6 +351,8 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
         flaws.append("open-units")
     if not official:
         flaws.append("own-schemas")
+    if run.restored:
+        flaws.append("dates-restored")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
         flaws.append("changed-meanwhile")
     metadata = run.settings.facts.metadata
@@ -365,7 +374,7 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
 
 
 def _extracted(
-    store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...]
+    store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...], *, restored: int
 ) -> ExtractResult:
     return ExtractResult(
         package=target,
@@ -377,6 +386,7 @@ def _extracted(
         changes=assembly.changes,
         defaults=sum(assembly.tally.defaults.values()),
         flaws=flaws,
+        restored=restored,
     )
 
 

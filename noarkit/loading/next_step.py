@@ -49,6 +49,8 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "approve": ("approve", "--by"),
 }
 """The commands of steps that do not load."""
+_PLANS = ("replan", "plan-again", "carry-dates")
+_OPTIONS_OF_STEPS = {name: (f"--{name}",) for name in ("carry-dates", "todays-dates")}
 _RETRY = re.compile(r"noarkit retry RUN(?: --fault F\d{3}| --accept)?")
 _REPLAN = re.compile(r"noarkit plan SOURCE -o RUN2 --since RUN")
 
@@ -114,6 +116,8 @@ def step_names(state: RunState, *, needing_plan: int, verdict: str, is_received:
         return ("retract",)
     if state.stage in ("retracted", "retracted_in_part"):
         return () if is_received else ("plan-again",)
+    if not state.is_loaded and state.loses_values:
+        return ("todays-dates",) if is_received else ("carry-dates", "todays-dates")
     if not state.is_loaded:
         return ("again",) if state.begun else ("begin",)
     if state.closes and not state.closed:
@@ -185,17 +189,18 @@ def _receipt_step(folder: RunFolder, line: RunRequest | None, *, has_seal_key: b
 
 def _step(name: str, folder: RunFolder, line: RunRequest | None, *words: str, then: Sequence[str] = ()) -> Step:
     command = tuple(command_of(name, folder, line, *words))
-    forgotten = name in ("replan", "plan-again") and bool(command) and request_of_plan(folder) is None
+    forgotten = name in _PLANS and bool(command) and request_of_plan(folder) is None
     return Step(name, command, tuple(then), lacks_options=forgotten)
 
 
 def command_of(name: str, folder: RunFolder, line: RunRequest | None = None, *more: str) -> tuple[str, ...]:
     """The command line of a step; empty where the source has no name that a command takes."""
     run, words = str(folder.path), _VERBS.get(name, ("ingest",))
-    if name in ("replan", "plan-again"):
+    more = (*more, *_OPTIONS_OF_STEPS.get(name, ()))
+    if name in _PLANS:
         source = planned_source(folder)
         since = ("--since", run) if name == "replan" else ()
-        words = (source, "-o", free_name(folder.path), *since)
+        words = (source, "-o", free_name(folder.path), *since, *more)
         return tuple(command_line("plan", *words, folder=folder, line=line)) if source else ()
     if name in ("join", "merge"):
         return tuple(command_line("runs", "merge", run, folder=folder, line=line))

@@ -80,6 +80,7 @@ class PlanOptions:
     encoding: str | None = option(**_ENCODING)
     shallow_root: Place | None = option(**_FOLDER)
     carry: bool = option(True, flag="--no-carry", kind="negated")
+    carry_dates: bool = option(False, **_FLAG)
     copies: Place | None = option(kind="folder", metavar="COPIES")
     as_new: bool = option(False, **_FLAG)
     same_as: Place | None = option(**_RUN)
@@ -140,6 +141,7 @@ class PlanKeywords(SourceKeywords, total=False):
     strict: bool
     accept_loss: Sequence[str]
     carry: bool
+    carry_dates: bool
     copies: Place | None
     as_new: bool
     same_as: Place | None

@@ -30,6 +30,7 @@ from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
+from noarkit.loading.source_values import carry_values
 from noarkit.model.xml_model import xml_model
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord, Stating, innermost, prove_stated
 from noarkit.results import Result, json_field
@@ -94,6 +95,8 @@ class PlanSpec:
     close: bool = True
     hash_contents: bool = False
     strict: bool = False
+    carries_values: bool = False
+    """The dates, years and numbers of the source are kept for an account that may not set them."""
     accept_loss: tuple[str, ...] = ()
     accepted_by: str = ""
     since: RunFolder | None = None
@@ -155,6 +158,8 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 _refuse_losses(spec, store, now_s)
+                if spec.carries_values:
+                    carry_values(store)
                 cut(store, spec.limits)
                 _remember_facts(spec, store)
                 spec.before_freeze(store)

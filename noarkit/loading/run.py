@@ -27,6 +27,7 @@ from noarkit.loading.lost_shards import settle_shard
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import LINKS, SPINE_JOURNAL, begin_part, check_links
 from noarkit.loading.settling import Clock
+from noarkit.loading.source_values import refuse_lost_values
 from noarkit.loading.state import read_state, refuse_delivered, refuse_retracted
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerControl
@@ -41,13 +42,15 @@ EVENTS: EventFields = {
 class LoadSettings:
     """Settings of a load. `archive_name` is the archive's name for people; `deadline_s` is how long the archive may
     still commit after a client gave up (0 if its process is known to be gone). A `rehearsal` proves nothing about
-    the archive beforehand, because that would write."""
+    the archive beforehand, because that would write. `todays_dates` says that the archive's own dates and numbers are
+    taken where the account may not set those of the plan."""
 
     archive_name: str
     deadline_s: float = 60.0
     settle_pause_s: float = 1.0
     limits: Callable[[], None] = lambda: None
     rehearsal: bool = False
+    todays_dates: bool = False
     clocks: Clocks = field(default_factory=system_clocks)
     sleep_s: Callable[[float], None] = time.sleep
 
@@ -76,7 +79,8 @@ def load(
     emit: Listener,
     now_s: Callable[[], float],
 ) -> LoadResult:
-    """Loads what is not loaded yet. Raises RunLocked, RunRetracted, PlanChanged, OtherArchive, archive faults."""
+    """Loads what is not loaded yet. Raises RunLocked, RunRetracted, PlanChanged, OtherArchive, SourceValuesLost,
+    archive faults."""
     # The lock comes first and is held to the end: one coordinator alone writes the journal. It dies with its process,
     # so a killed run needs no cleaning up.
     with folder.locked():
@@ -88,6 +92,8 @@ def load(
             begin_journal(folder, journal, graph)
             facts, abilities = _prepare(folder, journal, graph, archive, settings, now_s)
             emit(Event("preflight", _preflight_payload(abilities, facts)))
+            if not settings.rehearsal:
+                refuse_lost_values(folder, journal, graph, facts, now_s(), is_allowed=settings.todays_dates)
             clocks = settings.clocks
             lease_end_s = latest_lease_end(journal, clocks)
             # In this order: times of sending must be in this boot's clock before anything is compared with them, and

@@ -35,7 +35,8 @@ class RunState:
     `archive` is the archive's name for people, `identity` what it is known by; `closed` is "no" where closing went to
     its end and some of it was refused. `findings` are what is wrong in the archive and neither mended nor accepted.
     `receipt` is what the other side of an air gap sent back; then the numbers are its own. A part is loaded when its
-    own shards are, though records of other parts are open.
+    own shards are, though records of other parts are open. `loses_values` is one that was not begun because the account
+    may not set the dates and numbers of the plan.
     """
 
     closes: bool
@@ -53,6 +54,7 @@ class RunState:
     is_part: bool = False
     has_open_shards: bool = False
     is_sealed: bool = False
+    loses_values: bool = False
     receipt: Receipt | None = None
 
     @property
@@ -162,6 +164,7 @@ def read_state(folder: RunFolder) -> RunState:
             is_part=folder.part is not None,
             has_open_shards=bool(journal.open_shards()),
             is_sealed=delivered is not None,
+            loses_values=journal.meta("loses_values") == "yes",
             receipt=receipt,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noarkit.errors import LimitReached, NoarkitError, Paused, PlanFault, SourceGone, gravest
+from noarkit.errors import LimitReached, NoarkitError, Paused, SourceGone, gravest
 
 
 @dataclass(slots=True)
@@ -17,9 +17,8 @@ class StopRequest:
     def ask(self, reason: str) -> None:
         """Asks for a tidy stop; of several reasons the gravest is kept.
 
-        A signal's name (`"SIGTERM"`), `"until"`, `"max-errors"`, `"source-changed"` and `"todays-dates"` have a meaning
-        of their own; any other text is a limit of the caller's.
-        """
+        A signal's name (`"SIGTERM"`), `"until"`, `"max-errors"` and `"source-changed"` have a meaning of their own; any
+        other text is a limit of the caller's."""
         code = stop_fault(reason).exit_code
         if not self.reason or gravest(code, stop_fault(self.reason).exit_code) == code:
             self.reason = reason
@@ -34,4 +33,4 @@ def stop_fault(reason: str) -> NoarkitError:
         return Paused(signal=reason)
     if reason == "source-changed":
         return SourceGone(why=reason)
-    return PlanFault(why=reason) if reason == "todays-dates" else LimitReached(limit=reason)
+    return LimitReached(limit=reason)

@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 
 import orjson
@@ -17,6 +17,7 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.source_values import CARRIED, managed_values
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
 from noarkit.model.conversions import original_key, parse_details
@@ -47,9 +48,6 @@ _EXAMPLES = 10
 _SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
 _MOST_NAMES = 8
-# what a person would look for first, of all that only some accounts may write
-_TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
-_TODAYS_JOURNAL = ("journalaar", "journalsekvensnummer", "journalpostnummer", "journaldato")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,8 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "skipped": _skipped(db, disclosures),
             "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
-            "todays": _todays(db),
+            "todays": [asdict(value) for value in managed_values(db)],
+            "carried_values": int(graph.meta(CARRIED) or 0),
             "examples": _examples(db, disclosures),
             "estimate": _estimate(folder),
             "load": {
@@ -387,20 +386,6 @@ def _skipped(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[
     for reason, count in rows:
         counts[disclosures.fault({"reason": reason}, disclosures.of_left_out(None))["reason"]] += count
     return [{"reason": reason, "count": count} for reason, count in counts.most_common()]
-
-
-def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
-    """Fields that only some accounts may write, and how many entities bring a value of their own."""
-    types, names = metamodel().types, (*_TODAYS, *_TODAYS_JOURNAL)
-    sums = ", ".join(f"""sum(instr(fields, '"{name}":') > 0)""" for name in names)
-    rows = db.execute(f"SELECT type, {sums} FROM entity WHERE target != 'find' GROUP BY type ORDER BY type")  # noqa: S608  # our own words
-    fields = []
-    for kind, *sums_row in rows:
-        for name, count in zip(names, sums_row, strict=True):
-            model_field = types[kind].fields.get(name)
-            if count and model_field is not None and model_field.save == "cw":
-                fields.append({"type": kind, "field": name, "given": count})
-    return fields
 
 
 def _examples(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:

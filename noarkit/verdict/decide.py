@@ -24,7 +24,12 @@ _FLAWS = {
     "no-changes": "change-log",
 }
 """What the making of a package knows of it, and the reason that it is."""
-_REMARKS = {"changes-noted": "changes-noted", "origin-unstated": "origin", "agreement-unnamed": "agreement"}
+_REMARKS = {
+    "changes-noted": "changes-noted",
+    "dates-restored": "dates-restored",
+    "origin-unstated": "origin",
+    "agreement-unnamed": "agreement",
+}
 """What it knows that is told with the package."""
 PERIOD_DERIVED = "period-derived"
 """Told where nobody stated the period, and it was taken from the dates of the units themselves."""

@@ -60,6 +60,7 @@ _KINDS = (
     ReasonKind("load-in-part", "making", "records-manager"),
     ReasonKind("origin", "making", "records-manager"),
     ReasonKind("changes-noted", "making", "tool"),
+    ReasonKind("dates-restored", "making", "tool"),
     ReasonKind("warnings", "records", "records-manager"),
 )
 REASONS: Mapping[str, ReasonKind] = MappingProxyType({kind.code: kind for kind in _KINDS})

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from noarkit.errors import UsageFault
 from noarkit.events import Event
-from noarkit.graph.builder import GraphBuilder
-from noarkit.graph.entity import Entity, MappedRecord
-from noarkit.graph.store import GraphStore
-from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits, parse_error_limit, parse_until
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.engines.limits import ErrorLimit, RunLimits, parse_error_limit, parse_until
 from noarkit.loading.stopping import StopRequest
 
 OSLO = ZoneInfo("Europe/Oslo")
@@ -90,39 +85,3 @@ def test_a_few_changed_files_of_a_small_source_are_only_set_aside() -> None:
     stopping = StopRequest()
     left_out(RunLimits(stopping, 12, lambda: 0.0), 9, "F203")
     assert not stopping
-
-
-def plan_of(place: Path, **fields: str) -> Path:
-    """A plan with one journal post."""
-    store = GraphStore.create(place / "graph.db")
-    builder = GraphBuilder(store, "shelf", lambda _: None)
-    builder.targets((Entity("arkivdel:a", "Arkivdel", {"tittel": "Series"}),))
-    case = Entity("folder:f", "Saksmappe", {"tittel": "f"}, "arkivdel:a", "refArkivdel")
-    builder.add(
-        MappedRecord("k", (case, Entity("k", "Journalpost", {"tittel": "k", **fields}, "folder:f", "refMappe")))
-    )
-    builder.finish()
-    store.close()
-    return place / "graph.db"
-
-
-@pytest.mark.parametrize(
-    ("date", "may_write", "allowed", "stops"),
-    [
-        ({"journaldato": "2004-05-06"}, False, False, True),
-        ({"journaldato": "2004-05-06"}, True, False, False),
-        ({"journaldato": "2004-05-06"}, False, True, False),
-        ({}, False, False, False),
-    ],
-)
-def test_journal_posts_of_the_past_do_not_become_todays_unasked(
-    tmp_path: Path, date: dict[str, str], may_write: bool, allowed: bool, stops: bool
-) -> None:
-    stopping = StopRequest()
-    watch = HistoricWatch(RunFolder(plan_of(tmp_path, **date).parent), stopping, is_allowed=allowed)
-    watch(Event("shard_started", {}))
-    assert not stopping
-    watch(Event("preflight", {"sets_system_fields": may_write}))
-    assert bool(stopping) is stops
-    if stops:
-        assert stopping.reason == "todays-dates"

@@ -38,7 +38,7 @@ from noarkit.loading.close import CloseResult, close
 from noarkit.loading.contents import ContentUploader, Gate, OpenContent, no_gate
 from noarkit.loading.coordinator import Workers
 from noarkit.loading.engines.inline import InlineWorkers
-from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
+from noarkit.loading.engines.limits import ErrorLimit, RunLimits
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.engines.remote import ClusterTarget, RunReference
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory, connect_archive
@@ -92,7 +92,7 @@ class LoadOptions:
     """How a run is to go. `workers` 0 loads in this process; None takes as many as the machine has cores, up to four.
     Where other threads run in this process it is always this process that loads.
 
-    `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
+    `todays_dates` goes on where things would get the dates and numbers of today, because the account may not
     write their own. `operator` is who runs this, where that is not the name of the account. With `cluster` its workers
     load, and `workers` is not looked at. `request` is what the run remembers of all this.
     """
@@ -163,9 +163,8 @@ def ingest_run(
         until = None if options.until is not None and read_state(run).is_finished else options.until
         limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
         run_events = _RunEvents()
-        watch = HistoricWatch(run, stop_request, is_allowed=options.todays_dates or options.dry_run)
         limits()  # a time that has come already lets nothing begin
-        emit_all = combine_listeners(emit, run_events, limits.count_fault, watch)
+        emit_all = combine_listeners(emit, run_events, limits.count_fault)
         check_reachable(target, emit_all)
         archive_clock = ArchiveClock()
         with closing(
@@ -401,7 +400,14 @@ def _load_settings(
     target: ArchiveTarget, options: LoadOptions, limits: Callable[[], None], archive_clock: ArchiveClock
 ) -> LoadSettings:
     clocks = system_clocks(archive_clock.now_s)
-    return LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks)
+    return LoadSettings(
+        target.name,
+        target.deadline_s,
+        limits=limits,
+        rehearsal=options.dry_run,
+        todays_dates=options.todays_dates,
+        clocks=clocks,
+    )
 
 
 def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:

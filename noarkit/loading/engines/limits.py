@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from noarkit.errors import UsageFault
 from noarkit.events import Event
-from noarkit.loading.folder import RunFolder
 from noarkit.loading.stopping import StopRequest
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
 _MOVED = frozenset({"F202", "F203"})
 _MOST_MOVED = 0.10
 _LEAST_MOVED = 10
-_HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +98,3 @@ class RunLimits:
             self._stopping.ask("max-errors")
         if self._moved >= _LEAST_MOVED and self._moved > _MOST_MOVED * self._records:
             self._stopping.ask("source-changed")
-
-
-class HistoricWatch:
-    """Listens to a run, and stops it before its first chunk where journal posts of the past would become today's.
-
-    That would be so where the account may not write their dates and numbers; a run for which it `is_allowed` goes on.
-    """
-
-    def __init__(self, folder: RunFolder, stop_request: StopRequest, *, is_allowed: bool) -> None:
-        self._folder = folder
-        self._stopping = stop_request
-        self._allowed = is_allowed
-
-    def __call__(self, event: Event, /) -> None:
-        """Asks for a stop where the preflight says that the account may not."""
-        if event.name != "preflight" or self._allowed or event.data.get("sets_system_fields"):
-            return
-        with closing(self._folder.graph_store()) as graph:
-            if graph.count("entity", _HISTORIC):
-                self._stopping.ask("todays-dates")
