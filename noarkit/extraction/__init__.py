@@ -5,6 +5,7 @@
     account       what the account may see of it
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
+    carried_values  dates and numbers that loaded objects keep for what hangs on them
     creators      who made the archive, in every file of the package
     copies        of a document and its archival copy, the copy is delivered
     delivered_formats  what no depot can use, though its name says a right format

@@ -68,20 +68,20 @@ def managed_values(db: sqlite3.Connection) -> tuple[ManagedValue, ...]:
 def values_at_stake(db: sqlite3.Connection, today: date) -> ValuesAtStake | None:
     """What would be lost of a plan that is loaded today without the right; None if nothing would. A value that the
     archive would give itself, such as the date of today, is not lost."""
-    things, fields, years = 0, set[str](), set[str]()
+    things, names_lost, years = 0, set[str](), set[str]()
     for kind in sorted({value.type for value in managed_values(db)}):
         names = managed_fields(kind)
         columns = ", ".join(f"json_extract(fields, '$.{name}')" for name in names)
         query = f"SELECT {columns} FROM entity WHERE type = ? AND target != 'find'"  # noqa: S608  # names of the model
         for row in db.execute(query, (kind,)):
-            lost = {name: value for name, value in zip(names, row, strict=True) if _differs(name, value, today)}
-            things += bool(lost)
-            fields.update(lost)
-            years.update(str(value)[:4] for name, value in lost.items() if name not in NUMBERS)
+            lost_values = {name: value for name, value in zip(names, row, strict=True) if _differs(name, value, today)}
+            things += bool(lost_values)
+            names_lost.update(lost_values)
+            years.update(str(value)[:4] for name, value in lost_values.items() if name not in NUMBERS)
     if not things:
         return None
     first, last = min(years, default=""), max(years, default="")
-    return ValuesAtStake(things, tuple(sorted(fields)), first if first == last else f"{first}–{last}")
+    return ValuesAtStake(things, tuple(sorted(names_lost)), first if first == last else f"{first}–{last}")
 
 
 def _differs(name: str, value: object, today: date) -> bool:
@@ -95,26 +95,26 @@ def _differs(name: str, value: object, today: date) -> bool:
 def carry_values(store: GraphStore) -> int:
     """Keeps the values of everything that can keep them, and of what hangs on it, in business-specific metadata.
     Returns how many things keep some. Called before a plan is cut into chunks."""
-    carried = 0
+    holders = 0
     store.db.execute("BEGIN")
     for page in _pages(store.db):
         for number, kind, text in page:
             if not may_keep(kind):
                 continue
             fields = orjson.loads(text)
-            own, below = values_to_carry(kind, fields), _below(store.db, number)
-            if own or below:
-                carried += 1
-                kept = fields_json(with_carried(fields, own, below))
-                store.db.execute("UPDATE entity SET fields = ? WHERE n = ?", (kept, number))
-    if carried:
+            own_values, children = values_to_carry(kind, fields), _below(store.db, number)
+            if own_values or children:
+                holders += 1
+                text_with_values = fields_json(with_carried(fields, own_values, children))
+                store.db.execute("UPDATE entity SET fields = ? WHERE n = ?", (text_with_values, number))
+    if holders:
         needs = orjson.loads(store.meta("needs") or "{}")
         needs.setdefault("groups", {}).setdefault(GROUP, {})[VALUES] = "string"
         needs.setdefault("names", {}).update({GROUP: GROUP_NAMES[GROUP], **NAMES})
-        store.remember(CARRIED, str(carried))
+        store.remember(CARRIED, str(holders))
         store.remember("needs", orjson.dumps(needs, option=orjson.OPT_SORT_KEYS).decode())
     store.db.execute("COMMIT")
-    return carried
+    return holders
 
 
 def refuse_lost_values(
@@ -131,15 +131,15 @@ def refuse_lost_values(
     if journal.chunk_counts().get("done"):
         return  # a load that was begun before anybody asked
     today = datetime.fromtimestamp(now_s, ZoneInfo(graph.meta("zone") or "UTC")).date()
-    stake = values_at_stake(graph.db, today)
-    if stake is not None:
+    values = values_at_stake(graph.db, today)
+    if values is not None:
         # nothing was sent, so that the run may still be begun with the right, if somebody grants it
         journal.remember(loses_values="yes", sets_system_fields="")
         raise SourceValuesLost(
             where=str(folder.path),
-            things=stake.things,
-            fields=", ".join(stake.fields),
-            years=stake.years,
+            things=values.things,
+            fields=", ".join(values.fields),
+            years=values.years,
             today=str(today.year),
             carry=shlex.join(command_of("carry-dates", folder)),
             go_on=shlex.join(command_of("todays-dates", folder)),

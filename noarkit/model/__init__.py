@@ -7,6 +7,7 @@ formats           formats of files that archives accept (archive-formats.toml)
 format_names      what people call a format, and how lists mark an original and its copy
 conversions       how a conversion to an archival format is carried, and told
 headings          which of its dates is the day of a thing
+system_values     dates, years and numbers that need the right UpdateSystemManaged
 own_marks         what noarkit itself leaves in an archive, by name
 identity_numbers  national identity numbers
 disclosure        what may be shown of anything, and what people see of it until they give a reason

@@ -65,8 +65,8 @@ def with_carried(
     stored = fields.get(BUSINESS_METADATA)
     metadata = dict(stored) if isinstance(stored, Mapping) else {}
     group = metadata.get(GROUP)
-    kept = {"own": dict(own), "below": [_entry(kind, child) for kind, child in below]}
-    text = orjson.dumps({name: values for name, values in kept.items() if values}).decode()
+    parts = {"own": dict(own), "below": [_entry(kind, child) for kind, child in below]}
+    text = orjson.dumps({name: values for name, values in parts.items() if values}).decode()
     metadata[GROUP] = {**(group if isinstance(group, Mapping) else {}), VALUES: {"values": [text]}}
     return {**fields, BUSINESS_METADATA: metadata}
 
@@ -78,7 +78,7 @@ def _entry(kind: str, fields: Fields) -> list[object]:
 
 def restore_own(kind: str, fields: Fields) -> dict[str, object]:
     """The fields of a thing as the source had them: its own values in place of those that the archive gave."""
-    own = _kept(fields).get("own")
+    own = _stored_values(fields).get("own")
     return dict(fields) if not isinstance(own, Mapping) else with_values(kind, fields, own)
 
 
@@ -90,20 +90,20 @@ def with_values(kind: str, fields: Fields, values: Fields) -> dict[str, object]:
 
 def carried_below(fields: Fields) -> tuple[CarriedBelow, ...]:
     """What a thing keeps for what hangs on it."""
-    entries = _kept(fields).get("below")
-    found = []
+    entries = _stored_values(fields).get("below")
+    entries_below = []
     for entry in entries if isinstance(entries, list) else ():
         match entry:
             case [str(kind), list(names), str(state), dict(values)]:
-                found.append(CarriedBelow(kind, tuple(str(name) for name in names), state, values))
-    return tuple(found)
+                entries_below.append(CarriedBelow(kind, tuple(str(name) for name in names), state, values))
+    return tuple(entries_below)
 
 
-def _kept(fields: Fields) -> Mapping[str, object]:
+def _stored_values(fields: Fields) -> Mapping[str, object]:
     """What is kept; nothing where the text is none of ours."""
     texts = kept_texts(fields, VALUES)
     try:
-        kept = orjson.loads(texts[0]) if texts else {}
+        parts = orjson.loads(texts[0]) if texts else {}
     except orjson.JSONDecodeError:
         return {}
-    return kept if isinstance(kept, dict) else {}
+    return parts if isinstance(parts, dict) else {}
