@@ -235,7 +235,9 @@ def test_a_recipe_fault_takes_its_reason_from_the_sentences_of_recipes() -> None
     outcome = RecordOutcome("a.txt", "set_aside", "F220", {"why": "no-map", "what": "file"}, None, None)
     assert reason_of(outcome, texts("en")) == "No map in the recipe fits a record of the kind file"
     wrong = RecipeProblem(3, "unknown-field", {"type": "Mappe", "field": "titel", "near": "tittel"})
-    assert texts("en").problem(wrong.key, wrong.data) == "Mappe has no field titel. Did you mean tittel?"
+    assert texts("en").problem(wrong.key, wrong.data) == (
+        "Mappe has no field titel. Did you mean tittel? See noarkit help tittel."
+    )
 
 
 def _strings_of_the_house() -> tuple[set[str], list[re.Pattern[str]]]:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
+from noarkit.recipes.read import read_recipe
 from noarkit.safe.toml import read_text
 
 ASKED = "asked"
@@ -110,7 +111,7 @@ def _other_recipe(folder: RunFolder, recipe: object) -> Iterator[tuple[str, str,
         return
     with closing(folder.graph_store()) as graph:
         planned = graph.meta("recipe")
-    if read_text(Path(str(recipe))) != planned:
+    if read_recipe(read_text(Path(str(recipe))), str(recipe)).text != planned:
         request = request_of_plan(folder)
         yield "recipe", "" if request is None else " ".join(request.words("recipe")), f"--recipe {recipe}"
 

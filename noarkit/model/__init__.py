@@ -2,6 +2,7 @@
 
 metamodel         types, fields, references, code lists and rules (noark5.txt, code-lists.toml)
 mapping           fields → elements of an extract (noark5-mapping.txt)
+field_names       the two names of a field: the archive's and the standard's
 xml_model         the documents of an extract: their elements, in order (noark5-xml.txt)
 formats           formats of files that archives accept (archive-formats.toml)
 format_names      what people call a format, and how lists mark an original and its copy

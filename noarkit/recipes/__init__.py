@@ -1,6 +1,6 @@
 """Recipes: TOML that says what each source record becomes. Data, not code; the same language for every source.
 
-    lines        which line of a TOML text every key stands on
+    lines        which line of a TOML text every key stands on      toml_table   a table of it while it is read
     recipe_model  the parsed recipe, as frozen data classes
     read         TOML text → the parsed recipe
     defaults     what the four archive models fill in where a recipe is silent

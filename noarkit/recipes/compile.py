@@ -20,6 +20,7 @@ from difflib import get_close_matches
 
 from noarkit.graph.entity import FieldValue
 from noarkit.model import Field, ObjectType, metamodel
+from noarkit.model.field_names import explain_unknown, type_called
 from noarkit.recipes import links
 from noarkit.recipes.compiled import (
     ClassPlan,
@@ -62,6 +63,7 @@ from noarkit.recipes.values import ValueRefused, clean_text, converter, is_blank
 
 _OUTSIDE = NAMES[:4]
 _FORGOTTEN = re.compile(r"=\S|(record|item|contents)\s*[.\[|]")
+_MOST_OWNERS = 4
 _BUSINESS = "virksomhetsspesifikkeMetadata"
 _FILLED_LATER = frozenset({"referanseDokumentfil"})
 _FILLED_FROM_CONTENT = frozenset({"referanseDokumentfil", "format"})
@@ -112,7 +114,15 @@ class Compiler:
 
     def problem(self, line: int, key: str, **data: object) -> None:
         """Keeps a problem."""
-        self.problems.append(RecipeProblem(line, key, data))
+        self._keep(RecipeProblem(line, key, data))
+
+    def _keep(self, problem: RecipeProblem) -> None:
+        """Keeps a problem; a field is called what the recipe calls it."""
+        name = problem.data.get("field")
+        if isinstance(name, str):
+            data = {**problem.data, "field": self.recipe.spellings.get((problem.line, name), name)}
+            problem = replace(problem, data=data)
+        self.problems.append(problem)
 
     def near(self, name: str, candidates: Iterable[str]) -> str:
         """The known name most like `name`; empty if none is."""
@@ -148,7 +158,7 @@ class Compiler:
         """The concrete type called `name`; an unknown one is a problem."""
         object_type = self.model.types.get(name)
         if object_type is None:
-            self.problem(line, "unknown-type", type=name, near=self.near(name, self.model.types))
+            self.problem(line, "unknown-type", type=name, near=type_called(name) or self.near(name, self.model.types))
         return object_type
 
     def fields(self, kind: ObjectType, rule_fields: Fields, line: int, *, inside: bool = False) -> FieldPlan:
@@ -187,14 +197,17 @@ class Compiler:
     def _field(self, kind: ObjectType, name: str, line: int) -> Field | None:
         field = kind.fields.get(name)
         if field is None:
-            english = {candidate.alias: candidate.name for candidate in kind.fields.values() if candidate.alias}
-            near = english.get(name) or self.near(name, kind.fields)
-            key = "link-as-field" if name in kind.references else "unknown-field"
-            self.problem(line, key, type=kind.name, field=name, near=near)
+            self._unknown_field(kind, name, line)
         elif field.save == "sm" or name in _FILLED_LATER:
             self.problem(line, "field-not-writable", type=kind.name, field=name)
             return None
         return field
+
+    def _unknown_field(self, kind: ObjectType, name: str, line: int) -> None:
+        known = explain_unknown(kind.name, name)
+        key = "link-as-field" if name in kind.references else "field-not-in-archive" if known.lost else "unknown-field"
+        owners = ", ".join(known.owners[:_MOST_OWNERS]) + (" …" if len(known.owners) > _MOST_OWNERS else "")
+        self.problem(line, key, type=kind.name, field=name, near=known.near, owners=owners, other=known.other)
 
     def _constant(self, field: Field, value: Value, constants: dict[str, FieldValue]) -> None:
         try:
@@ -217,7 +230,7 @@ class Compiler:
         # Values that the model closes are an error; a code list may be longer in this archive than in the model.
         if isinstance(code, str) and code not in known_codes and (known_codes or field.code_list):
             data = {"field": field.name, "code": code, "list": field.code_list or "", "known": ", ".join(known_codes)}
-            self.problems.append(RecipeProblem(line, "unknown-code", data, warning=not field.values))
+            self._keep(RecipeProblem(line, "unknown-code", data, warning=not field.values))
 
     def _map(self, rule: MapRule) -> MapPlan:
         kind = self.type_of(rule.type or "", rule.line) or self.model.types["Basisregistrering"]

@@ -1,4 +1,4 @@
-"""Tells on which line of a TOML text every key and array item stands, which the standard reader does not.
+"""Tells where in a TOML text every key and array item stands, which the standard reader does not; and renames keys.
 
 The text must already have been read by `load_toml`: this only walks it, and judges nothing.
 """
@@ -24,6 +24,18 @@ def lines_of(text: str) -> Mapping[Path, int]:
     return walk.lines
 
 
+def with_names(text: str, renames: Mapping[Path, str]) -> str:
+    """The same text with other names for some keys, by their paths; every line stays where it is."""
+    if not renames:
+        return text
+    walk = _LineScanner(text)
+    walk.document()
+    for path, (start, end) in sorted(walk.spans.items(), key=lambda item: item[1], reverse=True):
+        if path in renames:
+            text = text[:start] + renames[path] + text[end:]
+    return text
+
+
 def nearest_line(lines: Mapping[Path, int], path: Path) -> int:
     """The line of `path`, or of the nearest thing around it that is written; 1 where nothing is."""
     while path and path not in lines:
@@ -38,6 +50,8 @@ class _LineScanner:
     line: int = 1
     lines: dict[Path, int] = field(default_factory=dict)
     counts: dict[Path, int] = field(default_factory=dict)
+    spans: dict[Path, tuple[int, int]] = field(default_factory=dict)  # of the last name of each key
+    span: tuple[int, int] = (0, 0)
 
     def document(self) -> None:
         table: Path = ()
@@ -71,6 +85,7 @@ class _LineScanner:
         path = (*self._inside(table, names[:-1]), names[-1])
         for depth in range(len(table) + 1, len(path)):
             self.lines.setdefault(path[:depth], self.line)
+        self.spans[path] = self.span
         return path
 
     def _inside(self, path: Path, names: list[str]) -> Path:
@@ -85,7 +100,9 @@ class _LineScanner:
         names = []
         while True:
             self._skip(_BLANK)
+            start = self.at
             names.append(self._name())
+            self.span = (start, self.at)
             self._skip(_BLANK)
             if self._sign() != ".":
                 return names

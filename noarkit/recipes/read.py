@@ -5,17 +5,16 @@ Only a text that is no TOML is refused outright; all else is kept as a problem, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
-from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import FOLLOWED, CreationMode
 from noarkit.model import metamodel
-from noarkit.recipes.lines import Path, lines_of, nearest_line
+from noarkit.recipes.defaults import FOLDER_OF_MODEL, RECORD_OF_MODEL
+from noarkit.recipes.lines import lines_of, with_names
+from noarkit.recipes.links import types_of_section
 from noarkit.recipes.recipe_model import (
     Classification,
     ClassRule,
@@ -38,6 +37,7 @@ from noarkit.recipes.recipe_model import (
     Value,
     VersionRule,
 )
+from noarkit.recipes.toml_table import KINDS, Table
 from noarkit.recipes.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
 from noarkit.safe.toml import BadToml, load_toml
 
@@ -56,10 +56,6 @@ SOURCE_KEYS: Mapping[str, tuple[str, ...]] = {
     "eark": (*_OF_DATABASES, "siard"),
 }
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
-# what a wrong kind of value should have been, as TOML writes it
-_KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
-_T = TypeVar("_T")
-_Choice = TypeVar("_Choice", bound=str)
 
 
 def read_recipe(text: str, name: str = "recipe") -> Recipe:
@@ -72,112 +68,18 @@ def read_recipe(text: str, name: str = "recipe") -> Recipe:
         raise PlanFault(where=name, line=line, column=error.column, why=why) from error
     lines = lines_of(text)
     problems: list[RecipeProblem] = []
-    return _recipe(_Table(data, (), lines, problems), name, text, problems)
+    return _recipe(Table(data, (), lines, problems), name, text)
 
 
-@cache
-def _noark_fields() -> frozenset[str]:
-    return frozenset(name for kind in metamodel().types.values() for name in kind.fields)
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A table of the text while it is read: hands out typed values, and tells of what is wrong with them."""
-
-    data: Mapping[str, object]
-    path: Path
-    lines: Mapping[Path, int]
-    problems: list[RecipeProblem]
-
-    @property
-    def line(self) -> int:
-        return nearest_line(self.lines, self.path)
-
-    def line_of(self, *names: str | int) -> int:
-        return nearest_line(self.lines, (*self.path, *names))
-
-    def problem(self, key: str, *names: str | int, **data: object) -> None:
-        self.problems.append(RecipeProblem(self.line_of(*names), key, data))
-
-    def check_keys(self, *known_keys: str) -> None:
-        for name in self.data:
-            if name not in known_keys:
-                near = get_close_matches(name, known_keys, 1)
-                key = "field-outside-fields" if "fields" in known_keys and name in _noark_fields() else "unknown-key"
-                self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known_keys)))
-
-    def typed(self, name: str, kind: type[_T], default: _T) -> _T:
-        value = self.data.get(name, default)
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-            return value
-        self.problem("wrong-kind", name, name=name, wanted=_KINDS.get(kind, kind.__name__))
-        return default
-
-    def text(self, name: str, default: str = "") -> str:
-        return self.typed(name, str, default)
-
-    def choice(self, name: str, options: Sequence[_Choice], default: _Choice) -> _Choice:
-        value = self.text(name, default)
-        for option in options:
-            if option == value:
-                return option
-        near = get_close_matches(value, options, 1)
-        self.problem(
-            "unknown-choice", name, name=name, value=value, near=near[0] if near else "", known=", ".join(options)
-        )
-        return default
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self.data.get(name, [])
-        items = [value] if isinstance(value, str) else value
-        if isinstance(items, list) and all(isinstance(item, str) for item in items):
-            return tuple(items)
-        self.problem("wrong-kind", name, name=name, wanted='"…", ["…"]')
-        return ()
-
-    def value(self, name: str) -> Value | None:
-        if name not in self.data:
-            return None
-        return Value(self.data[name], self.line_of(name))
-
-    def values(self, name: str) -> tuple[Value, ...]:
-        value = self.data.get(name, [])
-        if isinstance(value, list):
-            return tuple(Value(item, self.line_of(name, index)) for index, item in enumerate(value))
-        return (Value(value, self.line_of(name)),)
-
-    def table(self, name: str) -> _Table:
-        return _Table(self.typed(name, dict, {}), (*self.path, name), self.lines, self.problems)
-
-    def tables(self, name: str) -> list[_Table]:
-        """The tables of a list; a single table counts as a list of one."""
-        value = self.data.get(name, [])
-        if isinstance(value, dict):
-            return [self.table(name)]
-        if not isinstance(value, list):
-            self.problem("wrong-kind", name, name=name, wanted="{ … }, [{ … }]")
-            return []
-        tables = []
-        for index, item in enumerate(value):
-            if isinstance(item, dict):
-                tables.append(_Table(item, (*self.path, name, index), self.lines, self.problems))
-            else:
-                self.problem("wrong-kind", name, index, name=name, wanted="{ … }")
-        return tables
-
-    def fields(self, name: str = "fields") -> Fields:
-        table = self.table(name)
-        return {field: Value(raw, table.line_of(field)) for field, raw in table.data.items()}
-
-
-def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) -> Recipe:
+def _recipe(top: Table, name: str, text: str) -> Recipe:
     top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
     target = _target(top.table("target"))
-    defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
+    defaults = {kind: top.table("defaults").fields(kind, kind) for kind in top.table("defaults").data}
+    maps = tuple(_map(table, target.model) for table in top.tables("map"))
     return Recipe(
         name=name,
         kinds=kinds,
@@ -187,14 +89,15 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
         codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},
         formats=_formats(top.table("formats"), target.zone),
         defaults=defaults,
-        maps=tuple(_map(table) for table in top.tables("map")),
-        problems=tuple(problems),
+        maps=maps,
+        problems=tuple(top.problems),
         data=top.data,
-        text=text,
+        text=with_names(text, top.renames),
+        spellings={(top.line_of(*path), name): str(path[-1]) for path, name in top.renames.items()},
     )
 
 
-def _target(table: _Table) -> TargetSection:
+def _target(table: Table) -> TargetSection:
     table.check_keys(
         "external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification", "follow"
     )
@@ -218,7 +121,7 @@ def _target(table: _Table) -> TargetSection:
     )
 
 
-def _follow(table: _Table) -> Mapping[str, tuple[str, ...]]:
+def _follow(table: Table) -> Mapping[str, tuple[str, ...]]:
     """What of folders that are in the archive already follows their source, by type."""
     table.check_keys(*FOLLOWED)
     names_by_kind = {kind: table.texts(kind) for kind in table.data if kind in FOLLOWED}
@@ -231,7 +134,7 @@ def _follow(table: _Table) -> Mapping[str, tuple[str, ...]]:
     return names_by_kind
 
 
-def _zone(table: _Table) -> str:
+def _zone(table: Table) -> str:
     zone = table.text("zone", "Europe/Oslo")
     try:
         ZoneInfo(zone)
@@ -241,24 +144,24 @@ def _zone(table: _Table) -> str:
     return zone
 
 
-def _mode(table: _Table, name: str = "mode") -> CreationMode:
+def _mode(table: Table, name: str = "mode") -> CreationMode:
     return CreationMode(table.choice(name, [mode.value for mode in CreationMode], CreationMode.FIND_OR_CREATE.value))
 
 
-def _target_rule(table: _Table, kind: str) -> TargetRule:
+def _target_rule(table: Table, kind: str) -> TargetRule:
     table.check_keys("mode", "fields", *(["name"] if kind == "Arkivdel" else []))
-    fields = table.fields()
+    fields = table.fields(kind)
     title = fields.get("tittel")
     name = table.text("name", str(title.raw) if title else "")
     return TargetRule(table.line, kind, name, _mode(table), fields)
 
 
-def _classification(table: _Table, index: int) -> Classification:
+def _classification(table: Table, index: int) -> Classification:
     table.check_keys(
         *("name", "mode", "role", "fields", "arkivdel", "separator", "leaf", "leaf_ident", "leaf_title"),
         *("default_class", "classes", "class_mode"),
     )
-    fields = table.fields()
+    fields = table.fields("Klassifikasjonssystem")
     title = fields.get("tittel")
     return Classification(
         line=table.line,
@@ -277,15 +180,15 @@ def _classification(table: _Table, index: int) -> Classification:
     )
 
 
-def _declared_class(table: _Table) -> DeclaredClass:
+def _declared_class(table: Table) -> DeclaredClass:
     table.check_keys("ident", "title", "fields")
     ident = table.text("ident")
     if not ident:
         table.problem("missing-key", name="ident")
-    return DeclaredClass(table.line, ident, table.text("title", ident), table.fields())
+    return DeclaredClass(table.line, ident, table.text("title", ident), table.fields("Klasse"))
 
 
-def _personal_data(table: _Table) -> PersonalData:
+def _personal_data(table: Table) -> PersonalData:
     table.check_keys("identity_numbers", "screening", "left_out")
     policies: tuple[IdentityNumberPolicy, ...] = ("report", "set-aside", "screen")
     policy = table.choice("identity_numbers", policies, "report")
@@ -296,7 +199,7 @@ def _personal_data(table: _Table) -> PersonalData:
     return PersonalData(policy, screening, table.choice("left_out", ways, "mask"), table.line)
 
 
-def _skip(table: _Table) -> SkipRule:
+def _skip(table: Table) -> SkipRule:
     table.check_keys("for", "when", "reason")
     reason = table.value("reason")
     if reason is None or reason.raw == "":
@@ -304,7 +207,7 @@ def _skip(table: _Table) -> SkipRule:
     return SkipRule(table.line, table.texts("for"), table.value("when"), reason or Value("", table.line))
 
 
-def _formats(table: _Table, zone: str) -> Formats:
+def _formats(table: Table, zone: str) -> Formats:
     table.check_keys("locale", "dates", "decimal", "thousands", "century", "longest")
     forms = []
     for index, form in enumerate(table.texts("dates")):
@@ -315,7 +218,7 @@ def _formats(table: _Table, zone: str) -> Formats:
             table.problem("date-form", "dates", index, value=form)
     longest = table.typed("longest", int, 32_000)
     if longest < 1:
-        table.problem("wrong-kind", "longest", name="longest", wanted=_KINDS[int])
+        table.problem("wrong-kind", "longest", name="longest", wanted=KINDS[int])
     return make_formats(
         Formats(
             zone=ZoneInfo(zone),
@@ -329,80 +232,88 @@ def _formats(table: _Table, zone: str) -> Formats:
     )
 
 
-def _map(table: _Table) -> MapRule:
+def _map(table: Table, model: int) -> MapRule:
     table.check_keys(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
+    kind = table.text("type")
+    whole = kind or RECORD_OF_MODEL[model]
     return MapRule(
         line=table.line,
         kinds=table.texts("for"),
         when=table.value("when"),
-        type=table.text("type") or None,
+        type=kind or None,
         key=table.value("key"),
         arkivdel=table.value("arkivdel"),
         parent=table.value("parent"),
-        parents=tuple(map(_folder, table.tables("parents"))) if "parents" in table.data else None,
+        parents=tuple(_folder(part, model) for part in table.tables("parents")) if "parents" in table.data else None,
         documents=tuple(map(_document, table.tables("documents"))) if "documents" in table.data else None,
-        fields=_all_fields(table),
-        traits=_traits(table),
+        fields=_all_fields(table, whole),
+        traits=_traits(table, whole),
     )
 
 
-def _folder(table: _Table) -> FolderRule:
+def _folder(table: Table, model: int) -> FolderRule:
     table.check_keys(*("when", "each", "key", "type"), *_TRAITS, *_SHORT)
     if "key" not in table.data:
         table.problem("missing-key", name="key")
+    kind = table.text("type")
+    whole = kind or FOLDER_OF_MODEL[model]
     return FolderRule(
         line=table.line,
         key=table.value("key"),
-        type=table.text("type") or None,
+        type=kind or None,
         each=table.value("each"),
         when=table.value("when"),
-        fields=_all_fields(table),
-        traits=_traits(table),
+        fields=_all_fields(table, whole),
+        traits=_traits(table, whole),
     )
 
 
-def _document(table: _Table) -> DocumentRule:
+def _document(table: Table) -> DocumentRule:
     table.check_keys(*("each", "when", "versions", "notes", "external_ids"), *_SHORT)
     return DocumentRule(
         line=table.line,
         each=table.value("each"),
         when=table.value("when"),
-        fields=_all_fields(table),
-        traits=_traits(table),
+        fields=_all_fields(table, "Dokument"),
+        traits=_traits(table, "Dokument"),
         versions=tuple(map(_version, table.tables("versions"))) if "versions" in table.data else None,
     )
 
 
-def _version(table: _Table) -> VersionRule:
+def _version(table: Table) -> VersionRule:
     table.check_keys("content", "each", "when", "fields", "external_ids")
     return VersionRule(
         line=table.line,
         content=table.value("content"),
         each=table.value("each"),
         when=table.value("when"),
-        fields=table.fields(),
-        traits=_traits(table),
+        fields=table.fields("Dokumentversjon"),
+        traits=_traits(table, "Dokumentversjon"),
     )
 
 
-def _all_fields(table: _Table) -> Fields:
+def _all_fields(table: Table, kind: str) -> Fields:
     """`fields`, with `screening` and `disposal` under their Noark names."""
-    fields = dict(table.fields())
-    screening = table.value("screening")
-    if screening:
-        fields["skjerming"] = screening
+    fields = dict(table.fields(kind))
     disposal = table.table("disposal")
     disposal.check_keys("vedtak", "hjemmel", "bevaringstid")
-    field_names = {"vedtak": "kassasjonsvedtak", "hjemmel": "kassasjonshjemmel", "bevaringstid": "bevaringstid"}
-    for short, field in field_names.items():
-        value = disposal.value(short)
-        if value:
+    short_names = {
+        "skjerming": (table, "screening"),
+        "kassasjonsvedtak": (disposal, "vedtak"),
+        "kassasjonshjemmel": (disposal, "hjemmel"),
+        "bevaringstid": (disposal, "bevaringstid"),
+    }
+    for field, (place, short) in short_names.items():
+        value = place.value(short)
+        if value and field in fields:
+            table.problem("field-twice", "fields", field=table.written_name(kind, field), other=short)
+        elif value:
             fields[field] = value
     return fields
 
 
-def _traits(table: _Table) -> Traits:
-    parts = [_part(part, section) for section in PART_SECTIONS for part in table.tables(section)]
+def _traits(table: Table, owner: str) -> Traits:
+    parts = [_part(part, section, owner) for section in PART_SECTIONS for part in table.tables(section)]
     parts += [
         PartRule("keywords", value.line, "Noekkelord", value, None, {"verdi": Value("= item", value.line)})
         if value.expression is not None
@@ -418,32 +329,40 @@ def _traits(table: _Table) -> Traits:
     )
 
 
-def _part(table: _Table, section: str) -> PartRule:
+def _part(table: Table, section: str, owner: str) -> PartRule:
     table.check_keys("type", "each", "when", "fields", *(["by"] if section == "sign_offs" else []))
     if section == "identifiers" and "type" not in table.data:
         table.problem("missing-key", name="type")
+    kind = table.text("type")
     return PartRule(
         section=section,
         line=table.line,
-        type=table.text("type") or None,
+        type=kind or None,
         each=table.value("each"),
         when=table.value("when"),
-        fields=table.fields(),
+        fields=table.fields(kind or _usual_part(section, owner)),
         by=table.value("by"),
     )
 
 
-def _class_rule(table: _Table, name: str) -> ClassRule:
+def _usual_part(section: str, owner: str) -> str:
+    """The type that a section makes under an `owner` where the recipe names none."""
+    kind = metamodel().types.get(owner)
+    options = () if kind is None else types_of_section(section, kind)
+    return options[0] if options else ""
+
+
+def _class_rule(table: Table, name: str) -> ClassRule:
     if not isinstance(table.data[name], dict):
         return ClassRule(table.line_of(name), Value(table.data[name], table.line_of(name)))
     return _class_table(table.table(name))
 
 
-def _class_rules(table: _Table, name: str) -> tuple[ClassRule, ...]:
+def _class_rules(table: Table, name: str) -> tuple[ClassRule, ...]:
     return tuple(_class_table(part) for part in table.tables(name))
 
 
-def _class_table(table: _Table) -> ClassRule:
+def _class_table(table: Table) -> ClassRule:
     table.check_keys("ident", "title", "titles", "in", "fields")
     ident = table.value("ident")
     if ident is None:
@@ -454,11 +373,11 @@ def _class_table(table: _Table) -> ClassRule:
         title=table.value("title"),
         titles=table.value("titles"),
         system=table.text("in") or None,
-        fields=table.fields(),
+        fields=table.fields("Klasse"),
     )
 
 
-def _cross_reference(table: _Table) -> CrossReference:
+def _cross_reference(table: Table) -> CrossReference:
     table.check_keys("to", "key", "from", "each", "when")
     to = table.choice("to", ("Registrering", "Mappe"), "Registrering")
     key = table.value("key")
@@ -474,7 +393,7 @@ def _cross_reference(table: _Table) -> CrossReference:
     )
 
 
-def _business_metadata(table: _Table) -> Mapping[str, Mapping[str, tuple[Value, ...]]]:
+def _business_metadata(table: Table) -> Mapping[str, Mapping[str, tuple[Value, ...]]]:
     return {
         group: {field: table.table(group).values(field) for field in table.table(group).data} for group in table.data
     }

@@ -235,7 +235,9 @@ class PersonalData:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A recipe. `problems` were found by reading it; `data` is the TOML as plain values, `text` as it was written."""
+    """A recipe. `problems` were found by reading it; `data` is the TOML as plain values, as it was written. `text` is
+    what was written with fields by the names of the archive, so that a plan does not depend on which of the two names
+    was chosen; `spellings` says, by line and name, which of them were written otherwise."""
 
     name: str
     kinds: tuple[str, ...] = ()
@@ -249,3 +251,4 @@ class Recipe:
     problems: tuple[RecipeProblem, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
+    spellings: Mapping[tuple[int, str], str] = field(default_factory=dict)
