@@ -15,6 +15,7 @@ from lxml import etree
 
 from noarkit.cli.help import chapter_help, code_lists, fault_kinds
 from noarkit.cli.main import COMMANDS, PROGRAM, main
+from noarkit.cli.noark_help import noark_names
 from noarkit.cli.options import global_options
 from noarkit.config import SETTINGS
 from noarkit.copies.policy import read_policy
@@ -104,6 +105,7 @@ def test_a_chapter_names_only_what_exists(name: str, lang: str) -> None:
         assert (ROOT / sample).is_dir(), sample
     for page in re.findall(rf"`{PROGRAM} help ([A-Za-z0-9-]+)`", text):
         known = {*COMMANDS, *CHAPTERS, *fault_kinds(), *texts(lang).tables["codes"], "COMMAND", "CHAPTER", "F"}
+        known |= {*noark_names(), "FIELD", "FELT", "TYPE"}
         assert page in known
 
 

@@ -10,6 +10,8 @@ terminal        lines broken to the width of a terminal, verdicts in colour
 line_names      what RUN and SOURCE are on this command line
 next_command    the command that comes next, with the real names
 progress        how far a run is, on a terminal and elsewhere
+noark_help      what `help` says of types and fields of Noark 5
+noark_lists     all of them, for the chapter `noark-fields`
 look_lines      items, cards and custody chains as lines
 forgetting      `runs forget`
 archive_room    the room that `serve` shows in a browser

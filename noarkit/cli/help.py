@@ -9,7 +9,9 @@ import click
 
 from noarkit import errors
 from noarkit.cli.main import COMMANDS, PROGRAM, program
-from noarkit.cli.options import GLOBAL_NAMES, Session, command, global_options
+from noarkit.cli.noark_help import noark_help, noark_names
+from noarkit.cli.noark_lists import noark_lists
+from noarkit.cli.options import GLOBAL_NAMES, Session, command, global_options, option
 from noarkit.config import SETTINGS
 from noarkit.documents.layers import LAYERS, Layer, Purpose, text_for
 from noarkit.errors import GRAVITY, NoarkitError, UsageFault
@@ -17,17 +19,22 @@ from noarkit.events import EventFields
 from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_title, find_chapter, read_chapter
 from noarkit.manual.markdown import Block, Span, Table
 from noarkit.manual.terminal import terminal_text
+from noarkit.model.field_names import type_called
+from noarkit.recipes.examples import recipe_example
 from noarkit.words.texts import Texts, explain
 
 EVENTS: EventFields = {"help": {"topic": "text?", "text": "text"}}
 
 
 @command("help")
-@click.argument("topic", metavar="[TOPIC|COMMAND|F###]", required=False)
-def help_command(session: Session, topic: str | None) -> None:
-    """Explains a command, a chapter of the manual or a fault code."""
+@click.argument("topic", metavar="[TOPIC|COMMAND|F###|TYPE|FIELD]", required=False)
+@option("--example", is_flag=True)
+def help_command(session: Session, topic: str | None, *, example: bool) -> None:
+    """Explains a command, a chapter of the manual, a code, or a type or field of Noark 5."""
     texts = session.texts
-    if topic is None:
+    if example:
+        text = _example(topic, texts)
+    elif topic is None:
         text = _command_help(None)
     elif topic in COMMANDS:
         text = _command_help(topic)
@@ -39,12 +46,26 @@ def help_command(session: Session, topic: str | None) -> None:
         text = _rule_help(topic.upper(), texts)
     elif (chapter := find_chapter(topic)) is not None:
         text = chapter_help(chapter, texts)
+    elif (blocks := noark_help(topic, texts)) is not None:
+        text = terminal_text(blocks)
     else:
-        topics = [*COMMANDS, *CHAPTERS, *POINTERS, *fault_kinds(), *texts.tables["codes"], *texts.tables["rules"]]
+        codes = (*fault_kinds(), *texts.tables["codes"], *texts.tables["rules"])
+        topics = [*COMMANDS, *CHAPTERS, *POINTERS, *codes, *noark_names()]
         near = difflib.get_close_matches(topic, topics, 1)
         where = f"{PROGRAM} help {topic}"
         raise UsageFault(what="no-such-topic", where=where, proposal=f"{PROGRAM} help {near[0]}" if near else None)
     session.console.result("help", text, topic=topic, text=text)
+
+
+def _example(topic: str | None, texts: Texts) -> str:
+    """A recipe that makes the type. Raises `UsageFault` for what is no type, or what no recipe makes."""
+    kind = type_called(topic or "")
+    text = recipe_example(kind) if kind else None
+    if text is None or kind is None:
+        raise UsageFault(
+            what="no-example", where=f"{PROGRAM} help {topic or ''} --example", do=f"{PROGRAM} help fields"
+        )
+    return f"{texts.say('noark.example-comment', type=kind)}\n{text.rstrip()}"
 
 
 def fault_kinds() -> dict[str, type[NoarkitError]]:
@@ -71,6 +92,7 @@ def code_lists(texts: Texts) -> dict[str, Block]:
             for name, option in zip(GLOBAL_NAMES, global_options(), strict=True)
         ),
         "layers": _layers(texts),
+        **noark_lists(texts),
         "settings": _rows((setting.key, setting.variable) for setting in SETTINGS),
     }
 

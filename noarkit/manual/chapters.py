@@ -1,6 +1,6 @@
 """Which chapters the manual has, and what each says. A chapter is `en/NAME.md` and `nb/NAME.md` beside this module.
 
-The names are part of the contract: `noarkit help NAME` works for every chapter, and for the older names of `POINTERS`.
+The names are part of the contract: `noarkit help NAME` works for every chapter, and for the other names of `POINTERS`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ CHAPTERS = (
     "appsec",
     "features",
     "recipes",
+    "noark-fields",
     "copies",
     "ingesting",
     "scale",
@@ -53,12 +54,13 @@ CHAPTERS = (
 POINTERS: Mapping[str, str] = MappingProxyType(
     {
         "clients": "embedded-archive",
+        "fields": "noark-fields",
         "rehearsal": "embedded-archive",
         "scheduling": "unattended",
         "secrets": "settings",
     }
 )
-"""Other names of chapters: topics that earlier versions had."""
+"""Other names of chapters: topics that earlier versions had, and short ones."""
 
 
 def find_chapter(name: str) -> str | None:

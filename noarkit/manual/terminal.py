@@ -84,10 +84,17 @@ def _table(table: Table) -> list[str]:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """The width of each column: as wide as its text, and the widest narrower until all of them fit."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """The width of each column: as wide as its text, and the widest narrower until all of them fit; narrower than its
+    longest word only where nothing else helps."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
     while sum(widths) + len(_GAP) * (len(widths) - 1) + len(_BODY) > WIDTH:
-        widths[widths.index(max(widths))] -= 1
+        slack = [width for width, word in zip(widths, words, strict=True) if width > word] or widths
+        column = next(
+            n for n, width in enumerate(widths) if width == max(slack) and (width > words[n] or slack is widths)
+        )
+        widths[column] -= 1
     return widths
 
 

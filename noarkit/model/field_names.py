@@ -1,5 +1,5 @@
-"""The two names of a field and of a type: the archive's (`mappeIdent`, `Dokument`), and the standard's, which is what
-the XML of an extract calls it (`mappeID`, `dokumentbeskrivelse`).
+"""The two names of a field and of a type: the archive's (mappeIdent, Dokument), and the standard's, which is what the
+XML of an extract calls it (mappeID, dokumentbeskrivelse).
 
     archive_name("Saksmappe", "mappeID")       ->  "mappeIdent"
     standard_name("Saksmappe", "mappeIdent")   ->  "mappeID"

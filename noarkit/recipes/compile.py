@@ -65,8 +65,8 @@ _OUTSIDE = NAMES[:4]
 _FORGOTTEN = re.compile(r"=\S|(record|item|contents)\s*[.\[|]")
 _MOST_OWNERS = 4
 _BUSINESS = "virksomhetsspesifikkeMetadata"
-_FILLED_LATER = frozenset({"referanseDokumentfil"})
-_FILLED_FROM_CONTENT = frozenset({"referanseDokumentfil", "format"})
+FILLED_LATER = frozenset({"referanseDokumentfil"})
+FILLED_FROM_CONTENT = frozenset({"referanseDokumentfil", "format"})
 
 
 def compile_plan(recipe: Recipe) -> tuple[Plan, tuple[RecipeProblem, ...]]:
@@ -178,7 +178,7 @@ class Compiler:
             elif slot is not None and not is_blank(value.raw):
                 self._constant(field, value, constants)
         sure = {*constants, *(slot.name for slot in slots)}
-        filled_later = _FILLED_FROM_CONTENT if kind.name == "Dokumentversjon" else _FILLED_LATER
+        filled_later = FILLED_FROM_CONTENT if kind.name == "Dokumentversjon" else FILLED_LATER
         required = [
             field.name
             for field in kind.fields.values()
@@ -198,7 +198,7 @@ class Compiler:
         field = kind.fields.get(name)
         if field is None:
             self._unknown_field(kind, name, line)
-        elif field.save == "sm" or name in _FILLED_LATER:
+        elif field.save == "sm" or name in FILLED_LATER:
             self.problem(line, "field-not-writable", type=kind.name, field=name)
             return None
         return field
