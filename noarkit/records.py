@@ -88,8 +88,8 @@ class Source(Protocol):
         """The recipe (TOML) that serves a first run of this source with nothing configured."""
         ...
 
-    def proposal(self, emit: Listener) -> str:
-        """A recipe (TOML, commented) fitted to what the source holds."""
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
+        """A recipe (TOML, with comments in that language) fitted to what the source holds."""
         ...
 
 
@@ -112,7 +112,7 @@ class AbsentSource:
         """Raises why there is none."""
         raise self.fault
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """Raises why there is none."""
         raise self.fault
 

@@ -206,16 +206,17 @@ def _elements() -> frozenset[str]:
 
 def _fieldless(type_map: TypeMap) -> Iterator[tuple[str, str]]:
     """The paths of those elements of a type, each with the rule that fills it; without one, it is lost."""
-    yield from ((element.path, element.rule) for element in type_map.fills)
-    yield from ((element.path, element.rule) for element in type_map.told_elements)
-    yield from ((element.path, "") for element in type_map.lost_elements)
+    rules = {element.path: element.rule for element in type_map.fills}
+    rules |= {element.path: element.rule for element in type_map.told_elements}
+    yield from rules.items()
+    yield from ((element.path, "") for element in type_map.lost_elements if element.path not in rules)
 
 
 def _element_help(name: str, texts: Texts) -> tuple[Block, ...]:
     types_by_rule: dict[str, dict[str, None]] = {}
     for type_map in mapping().types.values():
         for path, rule in _fieldless(type_map):
-            if name in path.split("/"):
+            if name == path.rpartition("/")[2] or name == path.partition("/")[0] != path:
                 types_by_rule.setdefault(rule, {})[type_map.type] = None
     rows = [
         (texts.say("noark.on"), f"{', '.join(types)}: {_rule_text(rule, texts)}")
@@ -245,19 +246,20 @@ def _names_text(variants: list[FieldOnTypes], texts: Texts) -> list[str]:
 
 
 def _merged(ways: Iterable[tuple[str, tuple[str, ...]]], texts: Texts, *, alone: bool = False) -> list[str]:
-    """Each text once, behind the types that it holds for; the types of the longest list are not named one by one.
-    With `alone` a text that holds for all has no types before it."""
+    """Each text once, behind the types that it holds for; with `alone` one that holds for all has none before it. Of a
+    field that every type has, or is said elsewhere to have, the types of the longest list are not named one by one."""
     types_by_text: dict[str, list[str]] = {}
     for text, types in ways:
         types_by_text.setdefault(text, []).extend(types)
     if alone and len(types_by_text) == 1:
         return list(types_by_text)
     ordered = sorted(types_by_text.items(), key=lambda pair: len(pair[1]) if len(pair[1]) > _MOST_TYPES else 0)
-    named = [f"{', '.join(types)}: {text}" for text, types in ordered]
-    if ordered and len(ordered[-1][1]) > _MOST_TYPES:
+    lines = [f"{', '.join(types)}: {text}" for text, types in ordered]
+    count = sum(map(len, types_by_text.values()))
+    if ordered and len(ordered[-1][1]) > _MOST_TYPES and (alone or count == len(metamodel().types)):
         rest = texts.say("noark.all-others" if len(ordered) > 1 else "noark.all-types")
-        named[-1] = f"{rest}: {ordered[-1][0]}"
-    return named
+        lines[-1] = f"{rest}: {ordered[-1][0]}"
+    return lines
 
 
 def _examples(name: str) -> list[str]:

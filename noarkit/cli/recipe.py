@@ -14,7 +14,10 @@ from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import EventFields, Listener
-from noarkit.recipes import Recipe, RecipeProblem, check, read_recipe
+from noarkit.forms.noark5.source.extract_recipe import read_extract_recipe
+from noarkit.forms.noark5.source.source import ExtractSource
+from noarkit.recipes import RecipeProblem, check, read_recipe
+from noarkit.recipes.checking import kinds_of_rules
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.records import Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
@@ -66,7 +69,7 @@ def _new(session: Session, source: str, output: Path | None, open_source: _OpenS
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = open_source(source, work.emit).proposal(work.emit)
+        text = open_source(source, work.emit).proposal(work.emit, lang=session.texts.lang)
     write_text(output, text, replace=False)
     texts = session.texts
     lines = [texts.say("recipe.written", path=output)]
@@ -81,9 +84,7 @@ def _new(session: Session, source: str, output: Path | None, open_source: _OpenS
 def _check(session: Session, file: str, source: str | None, open_source: _OpenSource) -> int:
     text = read_text(Path(file))
     with working(session) as work:
-        recipe = read_recipe(text, file)
-        samples = _samples(open_source, source, recipe, work.emit) if source is not None else iter(())
-        problems = check(recipe, samples)
+        problems = _problems(text, file, None if source is None else open_source(source, work.emit), work.emit)
     for problem in problems:
         _print_problem(session, file, problem)
     wrong = sum(not problem.warning for problem in problems)
@@ -93,10 +94,24 @@ def _check(session: Session, file: str, source: str | None, open_source: _OpenSo
     return 0
 
 
-def _samples(open_source: _OpenSource, source: str, recipe: Recipe, emit: Listener) -> Iterator[SourceRecord]:
-    place = fitted(open_source(source, emit), recipe.data.get("source"))
-    records = (item for item in place.records(emit) if isinstance(item, SourceRecord))
-    return islice(records, _SAMPLES)
+def _problems(text: str, file: str, place: Source | None, emit: Listener) -> list[RecipeProblem]:
+    if isinstance(place, ExtractSource):  # what it holds is fixed: its recipe sets terms, and maps nothing
+        read_extract_recipe(text, file)
+        return []
+    recipe = read_recipe(text, file)
+    if place is None:
+        return check(recipe)
+    fitted_place = fitted(place, recipe.data.get("source"))
+    return check(recipe, _samples(fitted_place, emit), usual_kinds=lambda: _usual_kinds(fitted_place))
+
+
+def _samples(place: Source, emit: Listener) -> Iterator[SourceRecord]:
+    return islice((item for item in place.records(emit) if isinstance(item, SourceRecord)), _SAMPLES)
+
+
+def _usual_kinds(place: Source) -> set[str]:
+    """The kinds of records that the recipe of the source itself has rules for."""
+    return set(kinds_of_rules(read_recipe(place.default_recipe())))
 
 
 def _print_problem(session: Session, file: str, problem: RecipeProblem) -> None:

@@ -113,7 +113,7 @@ class DocumentList:
         """None is needed: what is planned of a document is fixed."""
         return ""
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """None is needed."""
         del emit
         return ""
@@ -159,9 +159,9 @@ class ArchivedDocuments:
         """None is needed: nothing but copies is made of them."""
         return ""
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """None is needed."""
-        return self._documents.proposal(emit)
+        return self._documents.proposal(emit, lang=lang)
 
 
 def _algorithm(name: str) -> str:

@@ -162,9 +162,9 @@ class SourceWithCopies:
         """That of the source."""
         return self.inner.default_recipe()
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """That of the source."""
-        return self.inner.proposal(emit)
+        return self.inner.proposal(emit, lang=lang)
 
     def settle(self, folder: Path) -> None:
         """Says to the source where the run lies, where it asks for that."""

@@ -15,6 +15,7 @@
     checking     every fault of a recipe, with its line
     screening    what a recipe leaves open about who may see its records
     proposal     a recipe fitted to what a source holds       toml_writer   data back to commented TOML
+    comments     what a proposed recipe says of itself, in a language
     examples     a recipe for each type, a line for each field
 
     recipe = read_recipe(text, "recipe.toml")

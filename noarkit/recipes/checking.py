@@ -5,7 +5,7 @@ Records are only read; a fault that many samples share is told once, with the ke
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -23,14 +23,19 @@ _SAME_RECORDS = {"siard": "database", "addml": "database"}
 
 
 def check(
-    recipe: Recipe, samples: Iterable[SourceRecord] = (), *, code_lists: CodeLists | None = None
+    recipe: Recipe,
+    samples: Iterable[SourceRecord] = (),
+    *,
+    code_lists: CodeLists | None = None,
+    usual_kinds: Callable[[], Collection[str]] = frozenset,
 ) -> list[RecipeProblem]:
-    """The problems of `recipe`, by line. `code_lists` are the archive's own (name to codes), where it was asked."""
+    """The problems of `recipe`, by line. `code_lists` are the archive's own (name to codes), where it was asked;
+    `usual_kinds` says which kinds of records a source may have, though no sample is one."""
     plan, problems = compile_plan(recipe)
     all_problems = [*recipe.problems, *_apply_code_lists(problems, code_lists), *_unreachable(recipe)]
     if not any(not problem.warning for problem in all_problems):
         mapper = Mapper(plan, Scene())
-        all_problems.extend(_check_samples(recipe, mapper, samples, code_lists))
+        all_problems.extend(_check_samples(recipe, mapper, samples, code_lists, usual_kinds))
     unique = {(problem.line, problem.key, repr(problem.data)): problem for problem in all_problems}
     return sorted(unique.values(), key=lambda problem: (problem.line, problem.warning, problem.key))
 
@@ -90,7 +95,11 @@ def _never(when: Value | None) -> bool:
 
 
 def _check_samples(
-    recipe: Recipe, mapper: Mapper, samples: Iterable[SourceRecord], code_lists: CodeLists | None
+    recipe: Recipe,
+    mapper: Mapper,
+    samples: Iterable[SourceRecord],
+    code_lists: CodeLists | None,
+    usual_kinds: Callable[[], Collection[str]],
 ) -> list[RecipeProblem]:
     first: dict[tuple[int, str, str], str] = {}
     counts: dict[tuple[int, str, str], int] = {}
@@ -111,7 +120,7 @@ def _check_samples(
         RecipeProblem(max(line, 1), why, {"name": what, "record": first[line, why, what], "records": count})
         for (line, why, what), count in counts.items()
     ]
-    return [*problems, *codes.values(), *(_unknown_kinds(recipe, kinds) if kinds else ())]
+    return [*problems, *codes.values(), *(_unknown_kinds(recipe, kinds, usual_kinds) if kinds else ())]
 
 
 def _check_codes(
@@ -142,14 +151,23 @@ def _check_codes(
             problems[place] = RecipeProblem(max(entity.recipe_line, 1), "unknown-code", data, warning=not sure)
 
 
-def _unknown_kinds(recipe: Recipe, kinds: set[str]) -> list[RecipeProblem]:
-    """Kinds that a rule names and no sample has: a slip of the pen, or something rare."""
+def kinds_of_rules(recipe: Recipe) -> dict[str, int]:
+    """The kinds of records that rules name, each with the line that does so first."""
+    named_kinds = [(rule.line, rule.kinds) for rule in recipe.maps] + [(rule.line, rule.kinds) for rule in recipe.skips]
+    lines: dict[str, int] = {}
+    for line, kinds in named_kinds:
+        lines |= {kind: line for kind in kinds if kind not in lines}
+    return lines
+
+
+def _unknown_kinds(recipe: Recipe, kinds: set[str], usual_kinds: Callable[[], Collection[str]]) -> list[RecipeProblem]:
+    """Kinds that a rule names, no sample has and the source does not make: a slip of the pen."""
+    unseen = {kind: line for kind, line in kinds_of_rules(recipe).items() if kind not in kinds}
+    known_kinds = sorted(kinds.union(usual_kinds())) if unseen else []
     problems = []
-    rule_kinds = [(rule.line, rule.kinds) for rule in recipe.maps] + [(rule.line, rule.kinds) for rule in recipe.skips]
-    for line, named_kinds in rule_kinds:
-        for kind in named_kinds:
-            if kind not in kinds:
-                near = next(iter(get_close_matches(kind, sorted(kinds), 1)), "")
-                data = {"kind": kind, "near": near, "known": ", ".join(sorted(kinds))}
-                problems.append(RecipeProblem(line, "kind-not-seen", data, warning=True))
+    for kind, line in unseen.items():
+        if kind not in known_kinds:
+            near = next(iter(get_close_matches(kind, known_kinds, 1)), "")
+            data = {"kind": kind, "near": near, "known": ", ".join(known_kinds)}
+            problems.append(RecipeProblem(line, "kind-not-seen", data, warning=True))
     return problems

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from noarkit.model import metamodel
+from noarkit.recipes.comments import comment
 from noarkit.recipes.lines import Path
 from noarkit.recipes.personal import holds_identity_number
 from noarkit.recipes.toml_writer import render
@@ -68,7 +69,7 @@ def observe(records: Iterable[SourceRecord]) -> dict[str, KindStats]:
     return kinds
 
 
-def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system: str) -> str:
+def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system: str, lang: str = "en") -> str:
     """A commented recipe for a source of `source_kind` that holds `kinds`."""
     folder = {kind: _first(stats, _FOLDERS) for kind, stats in kinds.items()}
     model = 2 if any(folder.values()) else 1
@@ -86,38 +87,33 @@ def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system
         "personal_data": {"identity_numbers": "report"},
     }
     comments: dict[Path, str] = {
-        (): _head(kinds),
-        ("target",): "external_system names this source in the archive: never change it between runs.",
-        ("target", "arkivskaper"): "Who made the records: organisation number and name.",
-        ("target", "arkivdel"): 'To use one that stands in the archive: mode = "find", and its tittel.',
-        ("personal_data",): f"Records with a national identity number in some text, of those seen: {numbers}.\n"
-        '"set-aside" leaves them out; "screen" (with screening = "CODE") gives them that skjerming.',
+        (): _head(kinds, lang),
+        ("target",): comment(lang, "system"),
+        ("target", "arkivskaper"): comment(lang, "arkivskaper"),
+        ("target", "arkivdel"): comment(lang, "arkivdel"),
+        ("personal_data",): comment(lang, "personal-count", numbers=numbers),
     }
     codes = _code_tables(kinds)
     if codes:
         data["codes"] = codes
-        comments["codes",] = (
-            "Values that look like codes, as they were seen: give each the archive's own, and use the\n"
-            + ("table as in \"= record.status | code('status')\".")
-        )
+        comments["codes",] = comment(lang, "codes")
     data["map"] = [_map(kind, stats, folder[kind]) for kind, stats in kinds.items()]
     for index, (kind, stats) in enumerate(kinds.items()):
-        comments["map", index] = _kind_comment(kind, stats)
+        comments["map", index] = _kind_comment(kind, stats, lang)
     return render(data, comments)
 
 
-def describe_kinds(kinds: Mapping[str, KindStats]) -> str:
+def describe_kinds(kinds: Mapping[str, KindStats], lang: str = "en") -> str:
     """What was seen, as comments for the head of a recipe that is made by other means."""
     numbers = sum(stats.identity_numbers for stats in kinds.values())
-    lines = [_head(kinds), f"Records with a national identity number in some text, of those seen: {numbers}."]
+    lines = [_head(kinds, lang), comment(lang, "numbers", numbers=numbers)]
     for kind, stats in kinds.items():
-        lines += _kind_comment(kind, stats).splitlines()
+        lines += _kind_comment(kind, stats, lang).splitlines()
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _head(kinds: Mapping[str, KindStats]) -> str:
-    total = sum(stats.records for stats in kinds.values())
-    return f"Proposed from {total} records. Read it through, change what is wrong, and let it be checked before a plan."
+def _head(kinds: Mapping[str, KindStats], lang: str) -> str:
+    return comment(lang, "head", records=sum(stats.records for stats in kinds.values()))
 
 
 def _map(kind: str, stats: KindStats, folder: str | None) -> dict[str, object]:
@@ -148,14 +144,15 @@ def _choice(names: list[str]) -> str:
     return " | default(".join([*(_expression(name) for name in names), "key"]) + ")" * len(names)
 
 
-def _kind_comment(kind: str, stats: KindStats) -> str:
+def _kind_comment(kind: str, stats: KindStats, lang: str) -> str:
     fields = [
-        f"{name} ({field_stats.kind}, {field_stats.present})"
+        f"{name} ({comment(lang, f'is-{field_stats.kind}')}, {field_stats.present})"
         for name, field_stats in list(stats.fields.items())[:60]
         if field_stats.present
     ]
-    lines = [f"{kind}: {stats.records} records, {stats.with_content} with contents (at most {stats.most_contents})."]
-    line = "Fields:"
+    counts = {"records": stats.records, "with_content": stats.with_content, "most": stats.most_contents}
+    lines = [comment(lang, "kind", kind=kind, **counts)]
+    line = comment(lang, "fields")
     for text in fields:
         if len(line) + len(text) > 110:
             lines.append(line)

@@ -151,10 +151,13 @@ class ReaderSource:
             return self.reader.default_recipe()
         return render(_basic_recipe(self.name, self._system()))
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the first records, ten thousands of them."""
         return propose(
-            observe(sample_records(self.records(emit))), source_kind=self.name, external_system=self._system()
+            observe(sample_records(self.records(emit))),
+            source_kind=self.name,
+            external_system=self._system(),
+            lang=lang,
         )
 
     def release(self) -> None:

@@ -74,6 +74,12 @@ def test_a_field_that_types_have_otherwise_is_told_for_each(capsys: pytest.Captu
     assert "Avskrivning: avskrivningsdato or opprettetDato" in text
 
 
+def test_the_types_that_have_a_field_are_named_unless_all_have_it(capsys: pytest.CaptureFixture[str]) -> None:
+    screening, revision = told(capsys, "skjerming"), told(capsys, "id")
+    assert "on Arkivdel, Klasse, Mappe, Saksmappe, Moetemappe," in screening and "all types" not in screening
+    assert "on all types: the archive sets it, nobody else" in revision
+
+
 def test_a_type_says_where_it_lies_and_who_sets_its_fields(capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, "saksmappe")
     assert "Saksmappe (Case file)" in text and "lies in Arkivdel, Klasse" in text

@@ -49,7 +49,7 @@ class Shelf:
     def default_recipe(self) -> str:
         return ""
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, tell: Listener, *, lang: str = "en") -> str:
         return ""
 
 

@@ -45,7 +45,7 @@ class Listed:
         """Never asked for."""
         raise AssertionError
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, tell: Listener, *, lang: str = "en") -> str:
         """Never asked for."""
         raise AssertionError
 

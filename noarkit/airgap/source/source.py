@@ -72,7 +72,7 @@ class SealedSource:
         """None: a bundle is loaded as it was planned."""
         raise sealed_source_fault(self.origin.where)
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """None, as above."""
         raise sealed_source_fault(self.origin.where)
 

@@ -177,10 +177,10 @@ class AddmlSource:
         """The proposal: tables differ too much for one recipe to fit them all."""
         return self.proposal(ignore_event)
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the tables, with a rule for the files beside them."""
         database = self._tables.read(emit)
-        text = database.proposal(emit, here=self.path)
+        text = database.proposal(emit, lang=lang, here=self.path)
         text = text.replace('kind = "database"', f'kind = "{KIND}"', 1).replace(" (sqlite)", f" ({KIND})")
         return f"{text.rstrip()}\n{_FILE_RULE}"
 

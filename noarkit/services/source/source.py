@@ -269,7 +269,7 @@ class ConnectorSource:
         """The recipe of this kind of service."""
         return find_kind(self.to.service).default_recipe()
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """The same: services of one kind hold the same streams."""
         return self.default_recipe()
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from noarkit.recipes.comments import comment
 from noarkit.recipes.lines import Path as Place
 from noarkit.recipes.toml_writer import render
 from noarkit.sources.database.address import SQLITE, Address
@@ -39,10 +40,13 @@ _PARTY_FIELDS = (
 )
 
 
-def propose(address: Address, schema: Schema, stats: Mapping[str, TableStats], here: Path | None = None) -> str:
-    """The recipe (TOML, commented). Files that columns name are looked for beside an SQLite file, and from `here`."""
+def propose(
+    address: Address, schema: Schema, stats: Mapping[str, TableStats], here: Path | None = None, *, lang: str = "en"
+) -> str:
+    """The recipe (TOML, with comments in that language). Files that columns name are looked for beside an SQLite file,
+    and from `here`."""
     roles = roles_of(schema, stats, _places(address, here or Path.cwd()))
-    return _Proposal(address, schema, stats, roles).text()
+    return _Proposal(address, schema, stats, roles, lang).text()
 
 
 def _places(address: Address, here: Path) -> list[Path]:
@@ -61,7 +65,10 @@ def _places(address: Address, here: Path) -> list[Path]:
 class _Proposal:
     """Fills the tables of a recipe, and the comments above them."""
 
-    def __init__(self, address: Address, schema: Schema, stats: Mapping[str, TableStats], roles: Roles) -> None:
+    def __init__(
+        self, address: Address, schema: Schema, stats: Mapping[str, TableStats], roles: Roles, lang: str
+    ) -> None:
+        self._lang = lang
         self._address = address
         self._schema = schema
         self._stats = stats
@@ -102,21 +109,21 @@ class _Proposal:
         }
         if self._roles.cases:
             data["defaults"] = {_CASE: {"administrativEnhet": "ADM"}}
-            self._comments["defaults",] = "The administrativEnhet of case files, a code of the archive's own list."
+            self._comments["defaults",] = self._say("db-unit")
         if self._skips:
             data["skip"] = [skip for skip, _ in self._skips]
-            for at, (_, comment) in enumerate(self._skips):
-                self._comments["skip", at] = comment
+            for at, (_, text) in enumerate(self._skips):
+                self._comments["skip", at] = text
         data["map"] = [rule for rule, _ in self._maps]
-        for at, (_, comment) in enumerate(self._maps):
-            self._comments["map", at] = comment
+        for at, (_, text) in enumerate(self._maps):
+            self._comments["map", at] = text
         self._comments |= {
             (): self._head(),
-            ("target",): "external_system names this database in the archive: never change it between runs.",
-            ("target", "arkivskaper"): "Who made the records: organisation number and name.",
-            ("target", "arkivdel"): 'To use one that stands in the archive: mode = "find", and its tittel.',
+            ("target",): self._say("db-system"),
+            ("target", "arkivskaper"): self._say("arkivskaper"),
+            ("target", "arkivdel"): self._say("arkivdel"),
             ("personal_data",): self._personal(),
-            ("formats",): "How numbers are written in texts of the database.",
+            ("formats",): self._say("db-formats"),
         }
         return data
 
@@ -124,19 +131,12 @@ class _Proposal:
         tables = [label for label, table in self._schema.tables.items() if not table.is_view]
         views = [label for label, table in self._schema.tables.items() if table.is_view]
         rows = sum(self._stats[label].rows for label in tables)
-        lines = [
-            f"Proposed from {len(tables)} tables with {rows} rows in all.",
-            "Read it through, change what is wrong, and let it be checked before a plan: noarkit recipe check.",
-            "",
-            "record.COLUMN is a value of the row; record.customer.name goes by the foreign key to another table's row;",
-            "record.TABLE is the list of rows of another table that refer to this one; record.row_text is the whole",
-            "row as text, record.row_key its key, record.row_used whether any row refers to it.",
-        ]
+        lines = [self._say("db-head", tables=len(tables), rows=rows)]
         if views:
-            lines += ["", f"Views are not read, since tables hold what they show: {', '.join(views)}"]
+            lines += ["", self._say("db-views", names=", ".join(views))]
         unreadable = [label for label, stats in self._stats.items() if not stats.readable]
         if unreadable:
-            lines += ["", f"The account may not read these, and a plan stops at them: {', '.join(unreadable)}"]
+            lines += ["", self._say("db-unreadable", names=", ".join(unreadable))]
         return "\n".join(lines)
 
     def _source(self) -> dict[str, object]:
@@ -151,17 +151,12 @@ class _Proposal:
             "kind": "database",
             **DatabaseSettings(tables=readable, base=self._roles.base, documents=documents).settings(),
         }
-        self._comments["source", "tables"] = (
-            "Only these tables are read, in this order: case files before what belongs to them."
-        )
+        self._comments["source", "tables"] = self._say("db-tables")
         if self._roles.base:
-            self._comments["source", "base"] = "The folder where the file names in columns begin."
-        lines = [
-            'Columns that hold documents: as = "bytes", "text", "large-object" or "file" (a path below base); name and',
-            "media_type are columns that tell of the document. NULL is no document, nothing at all an empty one.",
-        ]
+            self._comments["source", "base"] = self._say("db-base")
+        lines = [self._say("db-documents")]
         lines += [
-            f"Looks like file names, but no such file was found: {label}.{column.column} (set base, and name it here)"
+            self._say("db-guessed", name=f"{label}.{column.column}")
             for label, guessed in self._roles.guessed.items()
             for column in guessed
         ]
@@ -169,10 +164,7 @@ class _Proposal:
         return source
 
     def _personal(self) -> str:
-        lines = ["What is done where a national identity number is found in a text:"]
-        lines += [
-            '"report" notes it, "set-aside" leaves the record out, "screen" (with screening = "CODE") screens it.'
-        ]
+        lines = [self._say("db-personal")]
         descriptions = [
             f"{label}.{column.name} ({kind})"
             for label, table in self._schema.tables.items()
@@ -180,7 +172,7 @@ class _Proposal:
             if (kind := personal_data_kind(column, self._stats[label].columns.get(column.name)))
         ]
         if descriptions:
-            lines.append("These columns look like personal data:")
+            lines.append(self._say("db-personal-columns"))
             lines += [f"  {description}" for description in descriptions[:60]]
         return "\n".join(lines)
 
@@ -195,9 +187,7 @@ class _Proposal:
         parties = list(self._parties(table, "sakspart"))
         if parties:
             rule["parties"] = parties
-        self._maps.append(
-            (rule, self._table_comment(table, "each row is a case file, and holds the records that refer to it."))
-        )
+        self._maps.append((rule, self._table_comment(table, self._say("db-case"))))
 
     def _record(self, table: Table) -> None:
         route = self._roles.parents.get(table.label)
@@ -211,16 +201,16 @@ class _Proposal:
         parties = list(self._parties(table, "korrespondansepart"))
         if parties:
             rule["parties"] = parties
-        comment = "each row is a record; its documents come in the order they have under [source.documents]."
+        what = self._say("db-record")
         if route is None:
-            self._maps.append(({**rule, "parents": [_folder_of(table)]}, self._table_comment(table, comment)))
+            self._maps.append(({**rule, "parents": [_folder_of(table)]}, self._table_comment(table, what)))
             return
         above = _path(*route)
         parent = {"parent": {"key": f"= {above}.row_key", "type": _CASE}}
         inside = {"for": rule["for"], "when": f"= {above} | default(none)", **_without(rule, "for"), **parent}
-        self._maps.append((_tables_last(inside), self._table_comment(table, comment)))
+        self._maps.append((_tables_last(inside), self._table_comment(table, what)))
         outside = {**rule, "parents": [_folder_of(table)]}
-        self._maps.append((_tables_last(outside), f"{table.label}: rows that belong to no case file."))
+        self._maps.append((_tables_last(outside), self._say("db-outside", table=table.label)))
 
     def _map_other(self, table: Table) -> None:
         label = table.label
@@ -228,7 +218,7 @@ class _Proposal:
             self._skips.append(
                 (
                     {"for": label, "reason": "binds rows together, and stands in what it binds"},
-                    f"{label}: holds nothing but which rows belong together.",
+                    self._say("db-link", table=label),
                 )
             )
             return
@@ -242,19 +232,14 @@ class _Proposal:
                 "parent": {"key": f"= {_path(relation.name)}.row_key", "type": kind},
                 "fields": {"tekst": "= record.row_text", "merknadstype": "MER"},
             }
-            self._maps.append(
-                (note, self._table_comment(table, f"each row is a note on the {kind} that it refers to."))
-            )
+            self._maps.append((note, self._table_comment(table, self._say("db-note", kind=kind))))
         elif label in self._shown and self._is_covered(table):
             reason = "its values stand in the case files and records that refer to it"
             skip: dict[str, object] = {"for": label, "when": "= record.row_used", "reason": reason}
-            comment = f"{label}: rows that others refer to stand there, whole, as keywords and parties.\n"
-            self._skips.append((skip, f"{comment}Without this rule every row becomes a record of its own, too."))
+            self._skips.append((skip, self._say("db-covered", table=label)))
         fields = {**self._fields(table, _RECORD)}
         rule: dict[str, object] = {"for": label, "type": _RECORD, "fields": fields, "parents": [_folder_of(table)]}
-        self._maps.append(
-            (rule, self._table_comment(table, "each row that comes here is a record in a folder for the table."))
-        )
+        self._maps.append((rule, self._table_comment(table, self._say("db-other"))))
 
     def _parent_relation(self, table: Table) -> tuple[Relation, str] | None:
         """The case file or record that rows of a table tell more of."""
@@ -364,13 +349,16 @@ class _Proposal:
         """True if all that a row holds stands in what refers to it."""
         return {column.name for column in table.columns} <= {*table.key, *self._shown[table.label]}
 
+    def _say(self, key: str, **data: object) -> str:
+        return comment(self._lang, key, **data)
+
     def _column(self, name: str | None) -> str | None:
         return None if name is None else _path(name)
 
     def _table_comment(self, table: Table, what: str) -> str:
         stats = self._stats[table.label]
-        lines = [f"{table.label}: {'about ' if stats.about else ''}{stats.rows} rows; {what}"]
-        line = "Columns:"
+        lines = [self._say("db-about" if stats.about else "db-rows", table=table.label, rows=stats.rows, what=what)]
+        line = self._say("columns")
         for column in table.columns[:80]:
             text = f" {column.name} ({column.declared_type or column.kind})"
             if len(line) + len(text) > 110:
@@ -380,7 +368,7 @@ class _Proposal:
         lines.append(line)
         if table.relations:
             relations = ", ".join(f"{relation.name} ({relation.table.label})" for relation in table.relations)
-            lines.append(f"Leads to: {relations}")
+            lines.append(self._say("db-leads", names=relations))
         return "\n".join(lines)
 
 

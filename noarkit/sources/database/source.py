@@ -124,7 +124,7 @@ class DatabaseSource:
         """The proposal: tables differ too much for one recipe to fit them all."""
         return self.proposal(ignore_event)
 
-    def proposal(self, emit: Listener, *, here: Path | None = None) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en", here: Path | None = None) -> str:
         """A recipe fitted to tables, keys, and what their columns hold. Files that columns name are looked for from
         `here`, too."""
         from noarkit.sources.database.profile import profile
@@ -132,7 +132,7 @@ class DatabaseSource:
 
         with closing(self._pool.new_session()) as session:
             schema = self._schema(session)
-            return propose(self.address, schema, profile(session, schema, emit), here)
+            return propose(self.address, schema, profile(session, schema, emit), here, lang=lang)
 
     def profile(self, emit: Listener) -> Mapping[str, object]:
         """What a scan tells of tables, keys, relations and columns, as plain JSON values."""

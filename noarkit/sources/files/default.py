@@ -6,16 +6,26 @@ import json
 from collections.abc import Iterator
 from importlib import resources
 
+from noarkit.recipes.comments import as_comment, comment, with_comments
 from noarkit.sources.files.levels import Levels
 from noarkit.sources.files.owners import Owner
 
 TOP = Levels()
 """Case files are the folders of the first level: for sources whose folders nobody looked at."""
 NOBODY = Owner()
+_NO_CLASS, _NO_CLASS_TITLE = "0", "Uten klasse"
+"""The default class in the template."""
 
 
 def default_recipe(
-    kind: str, system: str, root_name: str, levels: Levels = TOP, owner: Owner = NOBODY, *, letters: bool = True
+    kind: str,
+    system: str,
+    root_name: str,
+    levels: Levels = TOP,
+    owner: Owner = NOBODY,
+    *,
+    letters: bool = True,
+    lang: str = "en",
 ) -> str:
     """The text for a source of a `kind`, known in the archive as `system`; folders down to the level of the case files
     become Mappe, each inside the one above it.
@@ -23,27 +33,29 @@ def default_recipe(
     Where there are mails, they have their parties, dates and attachments; where the folders are named like cases, the
     folders become Saksmappe and the mails Journalpost. Without an `owner` that waits for the line `own_domains = …`:
     until then it is not known which mails came in. `letters` is False if the source itself says how mails are read.
+    Comments are in the language `lang`.
     """
     in_cases = bool(levels.mails and levels.are_cases)
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
     if levels.mails:
         text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
+    seen, way = _level_comment(levels, lang), _owner_comment(owner, lang)
+    text = with_comments(text, lang, seen=seen, level=levels.case_level, way=way)
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
-    text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters)))
+    text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
-    text = text.replace("SEEN", _level_comment(levels)).replace("WAY", _owner_comment(owner))
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
 
 
-def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool) -> Iterator[str]:
+def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str) -> Iterator[str]:
     yield f"kind = {basic_string(kind)}"
     if kind == "files":
         yield f"case_level = {levels.case_level}"
     if levels.mails and letters:
         yield 'mail = "letters"'
-        yield "# the domains of the owner's addresses: they tell which mails came in, went out or stayed in the house"
+        yield as_comment(comment(lang, "own-domains"))
         if owner.candidates:
-            yield f"# Fill in the right one, and mails in case files become Journalpost: {', '.join(owner.candidates)}"
+            yield as_comment(comment(lang, "own-candidates", names=", ".join(owner.candidates)))
         yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
 
 
@@ -64,29 +76,31 @@ def _with_mails(text: str, *, in_cases: bool, owned: bool) -> str:
 
 
 def _class(level: int) -> str:
-    """The class of a Saksmappe: the folders above it, filled up where a file lies higher than its case file would."""
+    """The class of a Saksmappe: the folders above it. Where a file lies higher than its case file would, the class of
+    its folder would have classes below it, so there it is one of its own beneath that: `A/0`, and at the top `0`."""
     if level == 1:
         return '"0"'
-    fill = ", ".join(["'-'"] * (level - 1))
-    return f'{{ ident = "= (record.folders + [{fill}])[:{level - 1}]" }}'
+    levels = "= (record.folders + ['{last}'])[:{count}]"
+    ident, titles = levels.format(last=_NO_CLASS, count=level - 1), levels.format(last=_NO_CLASS_TITLE, count=level - 1)
+    return f'{{ ident = "{ident}", titles = "{titles}" }}'
 
 
-def _owner_comment(owner: Owner) -> str:
+def _owner_comment(owner: Owner, lang: str) -> str:
     if owner.domain:
-        return f"{owner.mails} of {owner.read} mails name {owner.domain}."
-    return f"No domain stands out in {owner.read} mails." if owner.read else ""
+        return comment(lang, "owner", mails=owner.mails, read=owner.read, domain=owner.domain)
+    return comment(lang, "no-owner", read=owner.read) if owner.read else ""
 
 
 def _template(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _level_comment(levels: Levels) -> str:
+def _level_comment(levels: Levels, lang: str) -> str:
     """What the level was chosen by, as a comment."""
     if not levels.folders:
-        return f"level {levels.case_level}, the folders directly below the root"
-    text = f"level {levels.case_level}: {levels.folders} folders, {levels.case_like} of them named like cases"
-    return f"{text}; {levels.deeper} folders lie deeper" if levels.deeper else text
+        return comment(lang, "seen-top", level=levels.case_level)
+    counts = {"level": levels.case_level, "folders": levels.folders, "like": levels.case_like, "deeper": levels.deeper}
+    return comment(lang, "seen-deeper" if levels.deeper else "seen", **counts)
 
 
 def basic_string(text: str) -> str:

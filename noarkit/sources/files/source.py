@@ -89,14 +89,17 @@ class FileTree:
         The source's name in the archive is its kind and path, so that equal paths within two trees are not taken for
         the same record.
         """
+        return self._recipe("en")
+
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
+        """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
+        return f"{describe_kinds(observe(sample_records(self.records(emit))), lang)}\n{self._recipe(lang)}"
+
+    def _recipe(self, lang: str) -> str:
         levels = self._levels()
         owner = owner_of(levels.letters)
         letters = self._policy.mail == "file"
-        return default_recipe("files", self._system(), self._root_name(), levels, owner, letters=letters)
-
-    def proposal(self, emit: Listener) -> str:
-        """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
-        return f"{describe_kinds(observe(sample_records(self.records(emit))))}\n{self.default_recipe()}"
+        return default_recipe("files", self._system(), self._root_name(), levels, owner, letters=letters, lang=lang)
 
     def _levels(self) -> Levels:
         if self._only is None:

@@ -105,7 +105,7 @@ class _Source:
     def default_recipe(self) -> str:
         return ""
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, tell: Listener, *, lang: str = "en") -> str:
         return ""
 
 

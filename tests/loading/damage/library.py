@@ -72,7 +72,7 @@ class MemorySource:
     def default_recipe(self) -> str:
         return ""
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, tell: Listener, *, lang: str = "en") -> str:
         return ""
 
 

@@ -126,9 +126,11 @@ class BagSource:
                 storage.close()
         return with_descriptions(default_recipe(KIND, self._system(), self._name()), description)
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system())
+        return propose(
+            observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system(), lang=lang
+        )
 
     def _records(self, emit: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():

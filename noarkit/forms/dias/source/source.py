@@ -134,9 +134,11 @@ class DiasSource:
             description = archive_description(package.header)
         return with_descriptions(default_recipe(KIND, self._system(), self._label()), description)
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system())
+        return propose(
+            observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system(), lang=lang
+        )
 
     def _label(self) -> str:
         with open_dias(self.place, limits=self._limits, complete=False) as package:

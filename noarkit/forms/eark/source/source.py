@@ -238,11 +238,11 @@ class EarkSource:
         settings_text, rules = recipe_parts
         return text.replace(f'kind = "{KIND}"\n', f'kind = "{KIND}"\n{settings_text}', 1).rstrip() + f"\n\n{rules}"
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the first records, ten thousands of them."""
         with self._open_package() as package:
             system = self._system(package.root.object_id)
-        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=system)
+        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=system, lang=lang)
 
     def _system(self, object_id: str) -> str:
         return f"eark:{object_id or self.path.name}"[:_LONGEST_SYSTEM]

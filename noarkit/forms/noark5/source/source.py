@@ -184,7 +184,7 @@ class ExtractSource:
         """An extract needs none: only where its keys are known by, and its zone."""
         return f'[target]\nexternal_system = "{EXTERNAL_SYSTEM}"\nzone = "{self._zone}"\nclose = true\ncarry = true\n'
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """The same: what an extract holds is fixed."""
         return self.default_recipe()
 

@@ -132,9 +132,9 @@ class SiardArchiveSource:
         """The proposal: tables differ too much for one recipe to fit them all."""
         return self.proposal(ignore_event)
 
-    def proposal(self, emit: Listener) -> str:
+    def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """A recipe fitted to the tables; it serves the live database as well."""
-        return self._tables.read(emit).proposal(emit)
+        return self._tables.read(emit).proposal(emit, lang=lang)
 
     def profile(self, emit: Listener) -> Mapping[str, object]:
         """What a scan tells of tables, keys, relations and columns."""
