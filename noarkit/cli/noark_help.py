@@ -50,7 +50,7 @@ def noark_names() -> list[str]:
     names = dict.fromkeys(metamodel().types)
     for kind in metamodel().types:
         names.update(dict.fromkeys(field_names(kind)))
-    return [*names, *(group for one in mapping().types.values() if (group := one.group)), *_elements()]
+    return [*names, *(group for type_map in mapping().types.values() if (group := type_map.group)), *_elements()]
 
 
 def noark_help(topic: str, texts: Texts) -> tuple[Block, ...] | None:
@@ -105,13 +105,18 @@ def field_help(name: str, texts: Texts) -> tuple[Block, ...]:
     rows = [
         *(
             ("noark.on", text)
-            for text in _merged(((_who_text(one, meaning, texts), one.types) for one in variants), texts)
+            for text in _lines_by_text(
+                ((_who_text(variant, meaning, texts), variant.types) for variant in variants), texts
+            )
         ),
         *(("noark.called", text) for text in _names_text(variants, texts)),
-        *(("noark.form", text) for text in _merged(((text, (kind,)) for text, kind in forms), texts, alone=True)),
+        *(
+            ("noark.form", text)
+            for text in _lines_by_text(((text, (kind,)) for text, kind in forms), texts, alone=True)
+        ),
         *(
             ("noark.in-extract", text)
-            for text in _merged(((text, (kind,)) for text, kind in elements), texts, alone=True)
+            for text in _lines_by_text(((text, (kind,)) for text, kind in elements), texts, alone=True)
         ),
         *(("noark.in-recipe", text) for text in _examples(name)),
         *(("noark.checked-by", text) for text in checks[:_MOST_RULES]),
@@ -126,15 +131,15 @@ def field_variants(name: str, texts: Texts) -> list[FieldOnTypes]:
     types_by_way: dict[tuple[str, str, str], list[str]] = {}
     for type_name, archive in fields_called(name):
         kind = metamodel().types[type_name]
-        way = (archive, standard_name(type_name, archive), who_sets(kind, kind.fields[archive], texts))
-        types_by_way.setdefault(way, []).append(type_name)
+        key = (archive, standard_name(type_name, archive), who_sets(kind, kind.fields[archive], texts))
+        types_by_way.setdefault(key, []).append(type_name)
     return [FieldOnTypes(*way, tuple(types)) for way, types in types_by_way.items()]
 
 
 def meaning_of(name: str, texts: Texts) -> str:
     """What a field is, in a phrase: by its own name, else by that of the standard."""
     names = (name, *(standard_name(kind, field) for kind, field in fields_called(name)))
-    return next(texts.text("noark_fields", one) for one in names if texts.has("noark_fields", one))
+    return next(texts.text("noark_fields", key) for key in names if texts.has("noark_fields", key))
 
 
 def who_sets(kind: ObjectType, field: Field, texts: Texts) -> str:
@@ -185,8 +190,8 @@ def cited_help(topic: str, texts: Texts) -> tuple[Block, ...] | None:
 
 def _number_help(number: str, texts: Texts) -> tuple[Block, ...] | None:
     """The fields with a number of the metadata catalogue: those that are elements, else those of the archive."""
-    named = [name for name in dict.fromkeys(_standard_fields()) if number in _numbers(name)]
-    names = [name for name in named if name in xml_model("5.0").values] or named
+    candidates = [name for name in dict.fromkeys(_standard_fields()) if number in _numbers(name)]
+    names = [name for name in candidates if name in xml_model("5.0").values] or candidates
     if len(names) == 1:
         return field_help(names[0], texts)
     rows = ((name, f"{PROGRAM} help {name}") for name in names)
@@ -200,7 +205,9 @@ def _standard_fields() -> Iterator[str]:
 
 def _elements() -> frozenset[str]:
     """The elements that no field feeds: filled by a rule when an archive is extracted, or lost when one is loaded."""
-    steps = (step for one in mapping().types.values() for path, _ in _fieldless(one) for step in path.split("/"))
+    steps = (
+        step for type_map in mapping().types.values() for path, _ in _fieldless(type_map) for step in path.split("/")
+    )
     return frozenset(step for step in steps if not fields_called(step) and not type_called(step))
 
 
@@ -238,14 +245,14 @@ def _who_text(variant: FieldOnTypes, meaning: str, texts: Texts) -> str:
 def _names_text(variants: list[FieldOnTypes], texts: Texts) -> list[str]:
     """By which names recipes may call the field, where there are two."""
     ways = [
-        (texts.say("noark.or", first=one.names[0], second=one.names[1]), one.types)
-        for one in variants
-        if len(one.names) > 1
+        (texts.say("noark.or", first=variant.names[0], second=variant.names[1]), variant.types)
+        for variant in variants
+        if len(variant.names) > 1
     ]
-    return [text for text, _ in ways] if len(variants) == 1 else _merged(ways, texts)
+    return [text for text, _ in ways] if len(variants) == 1 else _lines_by_text(ways, texts)
 
 
-def _merged(ways: Iterable[tuple[str, tuple[str, ...]]], texts: Texts, *, alone: bool = False) -> list[str]:
+def _lines_by_text(ways: Iterable[tuple[str, tuple[str, ...]]], texts: Texts, *, alone: bool = False) -> list[str]:
     """Each text once, behind the types that it holds for; with `alone` one that holds for all has none before it. Of a
     field that every type has, or is said elsewhere to have, the types of the longest list are not named one by one."""
     types_by_text: dict[str, list[str]] = {}
@@ -257,8 +264,8 @@ def _merged(ways: Iterable[tuple[str, tuple[str, ...]]], texts: Texts, *, alone:
     lines = [f"{', '.join(types)}: {text}" for text, types in ordered]
     count = sum(map(len, types_by_text.values()))
     if ordered and len(ordered[-1][1]) > _MOST_TYPES and (alone or count == len(metamodel().types)):
-        rest = texts.say("noark.all-others" if len(ordered) > 1 else "noark.all-types")
-        lines[-1] = f"{rest}: {ordered[-1][0]}"
+        remainder = texts.say("noark.all-others" if len(ordered) > 1 else "noark.all-types")
+        lines[-1] = f"{remainder}: {ordered[-1][0]}"
     return lines
 
 
@@ -288,8 +295,8 @@ def _numbers(name: str) -> tuple[str, ...]:
 
 def _checks(numbers: Iterable[str], texts: Texts) -> list[str]:
     """The rules of the validator about a field, with the tests that archivists know them by."""
-    wanted = set(numbers)
-    rules = [rule for rule in rules_of(RULES).values() if wanted.intersection(rule.cites)]
+    number_set = set(numbers)
+    rules = [rule for rule in rules_of(RULES).values() if number_set.intersection(rule.cites)]
     tests = {rule.code: ", ".join(cite for cite in rule.cites if cite.startswith("N5.")) for rule in rules}
     return [
         f"{rule.code} {texts.text('rules', rule.code, 'title')}"
@@ -329,13 +336,13 @@ def _default_text(field: Field, texts: Texts) -> str:
 def _code_text(field: Field, code: str, texts: Texts) -> str:
     """A code with what it means."""
     codes = metamodel().code_lists[field.code_list].codes if field.code_list else ()
-    name = next((one.name for one in codes if one.code == code), None)
+    name = next((entry.name for entry in codes if entry.code == code), None)
     meaning = texts.tables["code_values"].get(name or "", name)
     return f"{code} ({meaning})" if meaning else code
 
 
 def _held_types(kind: ObjectType) -> Iterator[str]:
-    return (one.name for one in metamodel().types.values() if kind.name in links.links_to_parents(one))
+    return (child.name for child in metamodel().types.values() if kind.name in links.links_to_parents(child))
 
 
 def _musts(kind: ObjectType, texts: Texts) -> Iterator[str]:

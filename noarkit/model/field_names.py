@@ -81,9 +81,9 @@ def explain_unknown(type_name: str, name: str) -> UnknownField:
     >>> explain_unknown("Saksmappe", "journaldato").owners, explain_unknown("Saksmappe", "sakstatus").near
     (('Journalpost',), 'saksstatus')
     """
-    meant = _field_meant(type_name, name)
-    if meant is not None:
-        return UnknownField(near=standard_name(type_name, meant))
+    field = _field_meant(type_name, name)
+    if field is not None:
+        return UnknownField(near=standard_name(type_name, field))
     paths = (element.path.split("/") for element in mapping().types[type_name].lost_elements)
     if any(name in steps for steps in paths):
         return UnknownField(lost=True)
@@ -93,20 +93,20 @@ def explain_unknown(type_name: str, name: str) -> UnknownField:
 def _field_meant(type_name: str, name: str) -> str | None:
     """The field of the type that a name stands for: by either name, its name in 3.1 and 4.0, or its English one."""
     kind, type_map = metamodel().types[type_name], mapping().types[type_name]
-    known = archive_name(type_name, name)
-    if known in kind.fields:
-        return known
+    own_name = archive_name(type_name, name)
+    if own_name in kind.fields:
+        return own_name
     older = {field.older: field.name for field in type_map.fields.values() if field.older}
     return older.get(name) or next((field.name for field in kind.fields.values() if field.alias == name), None)
 
 
 def _owned_elsewhere(name: str) -> UnknownField | None:
-    meant = {kind: field for kind in metamodel().types if (field := _field_meant(kind, name)) is not None}
-    if not meant:
+    fields_by_type = {kind: field for kind in metamodel().types if (field := _field_meant(kind, name)) is not None}
+    if not fields_by_type:
         return None
-    kind, field = next(iter(meant.items()))
-    other = standard_name(kind, field) if name not in (field, standard_name(kind, field)) else name
-    return UnknownField(owners=tuple(meant), other=other)
+    kind, field = next(iter(fields_by_type.items()))
+    its_name = standard_name(kind, field) if name not in (field, standard_name(kind, field)) else name
+    return UnknownField(owners=tuple(fields_by_type), other=its_name)
 
 
 def _spelt_like(type_name: str, name: str) -> UnknownField:

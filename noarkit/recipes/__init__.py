@@ -41,7 +41,8 @@ called or raised to a power, and there are no loops; filters do the work:
     tests      is defined, undefined, none, blank, string, number, mapping, sequence, date, in, matching("…"),
                startingwith("…"), endingwith("…")
 
-Noark names stand in `fields` always, and nowhere else.
+Noark names stand in `fields` always, and nowhere else. A field has two, the archive's (mappeIdent) and the standard's
+(mappeID); either counts.
 
     [source]
     kind = "files"                      # or a list of kinds

@@ -204,10 +204,10 @@ class Compiler:
         return field
 
     def _unknown_field(self, kind: ObjectType, name: str, line: int) -> None:
-        known = explain_unknown(kind.name, name)
-        key = "link-as-field" if name in kind.references else "field-not-in-archive" if known.lost else "unknown-field"
-        owners = ", ".join(known.owners[:_MOST_OWNERS]) + (" …" if len(known.owners) > _MOST_OWNERS else "")
-        self.problem(line, key, type=kind.name, field=name, near=known.near, owners=owners, other=known.other)
+        answer = explain_unknown(kind.name, name)
+        key = "link-as-field" if name in kind.references else "field-not-in-archive" if answer.lost else "unknown-field"
+        owners = ", ".join(answer.owners[:_MOST_OWNERS]) + (" …" if len(answer.owners) > _MOST_OWNERS else "")
+        self.problem(line, key, type=kind.name, field=name, near=answer.near, owners=owners, other=answer.other)
 
     def _constant(self, field: Field, value: Value, constants: dict[str, FieldValue]) -> None:
         try:

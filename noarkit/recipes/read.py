@@ -235,7 +235,7 @@ def _formats(table: Table, zone: str) -> Formats:
 def _map(table: Table, model: int) -> MapRule:
     table.check_keys(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
     kind = table.text("type")
-    whole = kind or RECORD_OF_MODEL[model]
+    type_name = kind or RECORD_OF_MODEL[model]
     return MapRule(
         line=table.line,
         kinds=table.texts("for"),
@@ -246,8 +246,8 @@ def _map(table: Table, model: int) -> MapRule:
         parent=table.value("parent"),
         parents=tuple(_folder(part, model) for part in table.tables("parents")) if "parents" in table.data else None,
         documents=tuple(map(_document, table.tables("documents"))) if "documents" in table.data else None,
-        fields=_all_fields(table, whole),
-        traits=_traits(table, whole),
+        fields=_all_fields(table, type_name),
+        traits=_traits(table, type_name),
     )
 
 
@@ -256,15 +256,15 @@ def _folder(table: Table, model: int) -> FolderRule:
     if "key" not in table.data:
         table.problem("missing-key", name="key")
     kind = table.text("type")
-    whole = kind or FOLDER_OF_MODEL[model]
+    type_name = kind or FOLDER_OF_MODEL[model]
     return FolderRule(
         line=table.line,
         key=table.value("key"),
         type=kind or None,
         each=table.value("each"),
         when=table.value("when"),
-        fields=_all_fields(table, whole),
-        traits=_traits(table, whole),
+        fields=_all_fields(table, type_name),
+        traits=_traits(table, type_name),
     )
 
 

@@ -119,15 +119,15 @@ class Table:
         table = self.table(name)
         written_names: dict[str, str] = {}
         values: dict[str, Value] = {}
-        for written, raw in table.data.items():
-            name = archive_name(kind, written)
-            if name in values:
-                table.problem("field-twice", written, field=written, other=written_names[name])
+        for spelling, raw in table.data.items():
+            field_name = archive_name(kind, spelling)
+            if field_name in values:
+                table.problem("field-twice", spelling, field=spelling, other=written_names[field_name])
                 continue
-            if name != written:
-                table.renames[*table.path, written] = name
-            written_names[name] = written
-            values[name] = Value(raw, table.line_of(written))
+            if field_name != spelling:
+                table.renames[*table.path, spelling] = field_name
+            written_names[field_name] = spelling
+            values[field_name] = Value(raw, table.line_of(spelling))
         return values
 
     def written_name(self, kind: str, field: str) -> str:

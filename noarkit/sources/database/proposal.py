@@ -357,7 +357,7 @@ class _Proposal:
 
     def _table_comment(self, table: Table, what: str) -> str:
         stats = self._stats[table.label]
-        lines = [self._say("db-about" if stats.about else "db-rows", table=table.label, rows=stats.rows, what=what)]
+        lines = [self._say("db-about" if stats.about else "db-rows", table=table.label, rows=stats.rows, text=what)]
         line = self._say("columns")
         for column in table.columns[:80]:
             text = f" {column.name} ({column.declared_type or column.kind})"

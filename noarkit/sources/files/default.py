@@ -39,8 +39,8 @@ def default_recipe(
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
     if levels.mails:
         text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
-    seen, way = _level_comment(levels, lang), _owner_comment(owner, lang)
-    text = with_comments(text, lang, seen=seen, level=levels.case_level, way=way)
+    level_text, owner_text = _level_comment(levels, lang), _owner_comment(owner, lang)
+    text = with_comments(text, lang, seen=level_text, level=levels.case_level, way=owner_text)
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
     text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
