@@ -63,7 +63,7 @@ def _example(topic: str | None, texts: Texts) -> str:
     text = recipe_example(kind) if kind else None
     if text is None or kind is None:
         raise UsageFault(
-            what="no-example", where=f"{PROGRAM} help {topic or ''} --example", do=f"{PROGRAM} help fields"
+            what="no-example", where=f"{PROGRAM} help {topic or 'TYPE'} --example", do=f"{PROGRAM} help fields"
         )
     return f"{texts.say('noark.example-comment', type=kind)}\n{text.rstrip()}"
 
