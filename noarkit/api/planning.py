@@ -14,7 +14,7 @@ from noarkit.api.destination import Destination, archive_identity, destination, 
 from noarkit.api.keys import trusted_keys
 from noarkit.api.loaded_before import refuse_plan_of_loaded
 from noarkit.api.origins import prepare_source
-from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options
+from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options, with_patterns
 from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, UsageFault
@@ -70,6 +70,8 @@ def plan(
         take_incomplete: loads records whose files are missing or damaged as metadata, and posts without a party.
         despite_damage: takes a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
         encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
+        include: patterns of names and paths; of a folder of files, those that none takes in are left out (`"*.pdf"`).
+        exclude: patterns of what is left out (`"*.tmp"`, `"Kladd/"`).
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
         carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
         carry_dates: keeps the source's dates, years and numbers there too, for an account that may not set them.
@@ -262,6 +264,7 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
             carry=options.carry and extract_options.carry,
             accepted=options.accept_loss,
         )
+        with_patterns(extract, options.reading)
         return PlanSpec(
             extract,
             extract.mapper(),
@@ -274,7 +277,7 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
         raise UsageFault(what="only-of-an-extract", where="--no-carry")
     place = with_options(place, options.reading)
     recipe = recipe_of(options.recipe, place, codes)
-    place = fitted(place, recipe.data.get("source"))
+    place = with_patterns(fitted(place, recipe.data.get("source")), options.reading)
     target = recipe.target
     mapper = _with_own_copies(place, compile_recipe(recipe))
     return PlanSpec(place, mapper, recipe.text, target.external_system, target.zone, target.close, follow=target.follow)

@@ -32,6 +32,8 @@ def scan(
         take_incomplete: counts records of an extract whose files are missing or damaged, as `plan` with the same does.
         despite_damage: counts a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
         encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
+        include: patterns of names and paths; of a folder of files, those that none takes in are left out (`"*.pdf"`).
+        exclude: patterns of what is left out (`"*.tmp"`, `"Kladd/"`).
         shallow_root: the folder below which files outside of an E-ARK package are read.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.

@@ -14,6 +14,7 @@ from noarkit.recipes import Recipe, check, fits, read_recipe
 from noarkit.records import Shallow, Source, accept_damage, fitted
 from noarkit.safe.toml import read_text
 from noarkit.settings import Place, Settings
+from noarkit.sources.files.source import FileTree
 
 
 def find_asked(
@@ -30,9 +31,9 @@ def read_as_asked(source: Source, options: SourceOptions) -> Source:
     """
     if isinstance(source, ExtractSource):
         extract = ExtractSource(source.place, take_incomplete=options.take_incomplete)
-        return accept_damage(extract, despite_damage=options.despite_damage)
+        return with_patterns(accept_damage(extract, despite_damage=options.despite_damage), options)
     place = with_options(source, options)
-    return fitted(place, recipe_of(options.recipe, place).data.get("source"))
+    return with_patterns(fitted(place, recipe_of(options.recipe, place).data.get("source")), options)
 
 
 def with_options(source: Source, options: SourceOptions) -> Source:
@@ -46,6 +47,20 @@ def with_options(source: Source, options: SourceOptions) -> Source:
     if not isinstance(place, Shallow):
         raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
     return place.reading_below(Path(options.shallow_root))
+
+
+def with_patterns(source: Source, options: SourceOptions) -> Source:
+    """A source without the files that the options leave out, beside those that its recipe does. Raises `UsageFault` for
+    a source that has no files."""
+    if not options.include and not options.exclude:
+        return source
+    for name, patterns in (("--include", options.include), ("--exclude", options.exclude)):
+        if patterns and not isinstance(source, FileTree):
+            raise UsageFault(what="only-of-files", where=name)
+        if not all(pattern.strip("/ ") for pattern in patterns):
+            raise UsageFault(what="bad-value", where=name)
+    assert isinstance(source, FileTree)  # noqa: S101  # or it was refused
+    return source.with_patterns(tuple(options.include), tuple(options.exclude))
 
 
 def recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:

@@ -22,6 +22,7 @@ LOAD_ONLY = ("as_new", "dry_run", "shard")
 _RECIPE = {"kind": "file", "metavar": "FILE"}
 _SOURCE_KIND = {"choices": lambda: known_forms().source_kinds}
 _FLAG = {"kind": "flag"}
+_GLOBS = {"metavar": "GLOB", "is_multiple": True}
 _ENCODING = {"metavar": "NAME"}
 _FOLDER = {"kind": "folder", "metavar": "DIR"}
 _RUN = {"kind": "folder", "metavar": "RUN"}
@@ -62,6 +63,8 @@ class SourceOptions:
     despite_damage: bool = option(False, **_FLAG)
     encoding: str | None = option(**_ENCODING)
     shallow_root: Place | None = option(**_FOLDER)
+    include: Sequence[str] = option((), **_GLOBS)
+    exclude: Sequence[str] = option((), **_GLOBS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ class PlanOptions:
     despite_damage: bool = option(False, **_FLAG)
     encoding: str | None = option(**_ENCODING)
     shallow_root: Place | None = option(**_FOLDER)
+    include: Sequence[str] = option((), **_GLOBS)
+    exclude: Sequence[str] = option((), **_GLOBS)
     carry: bool = option(True, flag="--no-carry", kind="negated")
     carry_dates: bool = option(False, **_FLAG)
     copies: Place | None = option(kind="folder", metavar="COPIES")
@@ -100,6 +105,8 @@ class PlanOptions:
             despite_damage=self.despite_damage,
             encoding=self.encoding,
             shallow_root=self.shallow_root,
+            include=self.include,
+            exclude=self.exclude,
         )
 
 
@@ -130,6 +137,8 @@ class SourceKeywords(TypedDict, total=False):
     despite_damage: bool
     encoding: str | None
     shallow_root: Place | None
+    include: Sequence[str]
+    exclude: Sequence[str]
 
 
 class PlanKeywords(SourceKeywords, total=False):

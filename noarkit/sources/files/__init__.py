@@ -3,6 +3,7 @@
 source    a tree or a single file as a source
 policy    what is taken, and the notes on what is taken
 walk      the tree, folder by folder            file_filter  whether a file is taken
+name_patterns  patterns of names, as people write them, that say which files are taken
 folders   opening without following links       streams  the bytes of a content, watched for change
 names     bytes of names, keys, readable texts  records  what recipes see
 levels    at which level of folders case files lie

@@ -14,6 +14,7 @@ from noarkit.safe import folder_handles
 from noarkit.safe.descriptors import NO_WAITING
 from noarkit.safe.secret_files import is_secret_file
 from noarkit.sources.files import folders, policy
+from noarkit.sources.files.name_patterns import compile_patterns
 from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.policy import FilePolicy
 
@@ -73,7 +74,10 @@ class FileFilter:
         self._policy = file_policy
         self._now = now
         self._names_matter = file_policy.hidden == "skip" or file_policy.system == "skip"
-        self.is_easy = not self._names_matter and not file_policy.settle_s
+        self._excludes = compile_patterns(file_policy.exclude)
+        self._includes = compile_patterns(file_policy.include) if file_policy.include else None
+        has_patterns = bool(file_policy.exclude or file_policy.include)
+        self.is_easy = not self._names_matter and not file_policy.settle_s and not has_patterns
 
     def check(
         self,
@@ -86,7 +90,7 @@ class FileFilter:
     ) -> FoundFile | SetAside | Skipped:
         """A file that is no folder: found, skipped by the policy or for its secrets, or set aside."""
         key = folder.key + key_of(name)
-        if reason := self.unwanted(name):
+        if reason := self.unwanted(name) or self._left_out(folder, name):
             return Skipped(key, reason)
         mode = status.st_mode
         if stat.S_ISLNK(mode):
@@ -109,6 +113,14 @@ class FileFilter:
             return policy.SKIPPED_SYSTEM
         if self._policy.hidden == "skip" and name.startswith(b"."):
             return policy.SKIPPED_HIDDEN
+        return None
+
+    def _left_out(self, folder: Folder, name: bytes) -> str | None:
+        """Why the patterns of names leave a file out; None if they take it."""
+        if self._excludes(folder.text, text := text_of(name)):
+            return policy.SKIPPED_EXCLUDED
+        if self._includes is not None and not self._includes(folder.text, text):
+            return policy.SKIPPED_NOT_INCLUDED
         return None
 
     def _link(self, folder: Folder, name: bytes, key: str) -> FoundFile | SetAside | Skipped:

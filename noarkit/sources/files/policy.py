@@ -67,6 +67,8 @@ SKIPPED_LINK_TO_FOLDER = "a link to a folder"
 SKIPPED_HIDDEN = "a hidden name"
 SKIPPED_SYSTEM = "made by a desktop system"
 SKIPPED_FILE_SYSTEM = "on another file system"
+SKIPPED_EXCLUDED = "excluded by a pattern"
+SKIPPED_NOT_INCLUDED = "in no pattern of what to include"
 SKIPPED_REGISTER = "the register itself"
 SKIPPED_UNNAMED = "not named by the register"
 SKIPPED_NO_MAIL = "a mailbox without mail"
@@ -99,6 +101,8 @@ class FilePolicy:
     register_column   the register's column that names the file; found by its name where empty
     lead          the path of a register that leads: its rows are the records
     case_level    the level of folders that are case files; files in folders below them are noted. 0: none is
+    include       patterns of names; files that none of them takes in are left out
+    exclude       patterns of names that are left out, whatever is included
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
     """
 
@@ -119,6 +123,8 @@ class FilePolicy:
     lead: str = ""
     unnamed: Literal["skip", "take"] = "skip"
     case_level: int = 0
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
     def with_settings(self, settings: Mapping[str, object]) -> FilePolicy:
         """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
@@ -128,7 +134,7 @@ class FilePolicy:
             if name not in kinds:
                 near = next(iter(get_close_matches(name, kinds, 1)), "")
                 raise PlanFault(where="[source]", why="unknown-key", name=name, near=near)
-            if name == "own_domains":
+            if name in ("own_domains", "include", "exclude"):
                 changes[name] = _texts(name, value)
                 continue
             choices = get_args(kinds[name])

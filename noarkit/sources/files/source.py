@@ -66,6 +66,13 @@ class FileTree:
         """The same files on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
         return FileTree(self._where, self._policy.with_settings(settings), clock=self._clock)
 
+    def with_patterns(self, include: tuple[str, ...], exclude: tuple[str, ...]) -> FileTree:
+        """The same files but those that these patterns leave out too."""
+        policy = replace(
+            self._policy, include=include or self._policy.include, exclude=(*self._policy.exclude, *exclude)
+        )
+        return FileTree(self._where, policy, clock=self._clock)
+
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file once, in the order of the walk (or of a leading register), in constant memory.
 
