@@ -10,12 +10,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 
 import click
 from click.shell_completion import shell_complete
 
 from noarkit.cli.console import Console, silence
-from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block, write_options
+from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block
 from noarkit.errors import (
     AccessDenied,
     ConfigFault,
@@ -27,58 +28,22 @@ from noarkit.errors import (
     causes,
     gravest,
 )
-from noarkit.manual.chapters import CHAPTERS, chapter_title
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
 from noarkit.wings import require_wing_of
 from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
 
-# In the order a newcomer meets them; each is a module beside this one with a command of its name.
-COMMANDS: tuple[str, ...] = (
-    "init",
-    "doctor",
-    "config",
-    "serve",
-    "backup",
-    "scan",
-    "recipe",
-    "derive",
-    "plan",
-    "estimate",
-    "approve",
-    "ingest",
-    "status",
-    "retry",
-    "close",
-    "retract",
-    "verify",
-    "extract",
-    "convert",
-    "report",
-    "browse",
-    "search",
-    "find-person",
-    "ls",
-    "show",
-    "get",
-    "codes",
-    "groups",
-    "validate",
-    "compare",
-    "runs",
-    "erase-traces",
-    "scheduler",
-    "worker",
-    "key",
-    "connect",
-    "listen",
-    "mcp",
-    "standin",
-    "help",
-    "man",
-    "completion",
-    "version",
-)
+# Each is a module beside this one with a command of its name, in the order in which a newcomer meets them.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "begin": ("init", "doctor", "config", "serve", "backup", "scan", "recipe", "derive"),
+    "load": ("plan", "estimate", "approve", "ingest", "status", "retry", "close", "retract"),
+    "prove": ("verify", "validate", "compare", "report"),
+    "deliver": ("extract", "convert", "key"),
+    "look": ("browse", "search", "find-person", "ls", "show", "get", "codes", "groups"),
+    "run": ("runs", "erase-traces", "scheduler", "worker", "connect", "listen", "mcp", "standin"),
+    "learn": ("help", "man", "completion", "version"),
+}
+COMMANDS: tuple[str, ...] = tuple(chain.from_iterable(GROUPS.values()))
 PROGRAM = "noarkit"
 COMPLETION_VARIABLE = "_NOARKIT_COMPLETE"
 Finder = Callable[[str], click.Command]
@@ -119,17 +84,16 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All commands and chapters in one line each, and the options of all."""
+        """One screen: the commands in groups, and where there is more."""
         catalog = texts_in(ctx)
         formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", catalog.say("help.usage"))
         formatter.write("\n")
         formatter.write_text(catalog.text("program", "long"))
         write_block(formatter, catalog.say("help.examples"), catalog.text("program", "examples"))
         with formatter.section(catalog.say("help.commands")):
-            formatter.write_dl([(name, catalog.text("commands", name, "short")) for name in COMMANDS])
-        write_options(ctx, formatter, catalog.say("help.globals"), global_options())
-        with formatter.section(catalog.say("help.topics")):
-            formatter.write_dl([(name, chapter_title(name, catalog.lang)) for name in CHAPTERS])
+            rows = [(catalog.say(f"help.group-{name}"), "  ".join(names)) for name, names in GROUPS.items()]
+            formatter.write_dl(rows)
+        write_block(formatter, catalog.say("help.more"), catalog.text("program", "more"))
 
 
 def find_command(name: str) -> click.Command:

@@ -46,6 +46,7 @@ _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_refe
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
     *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
+    *("include", "exclude"),
 )
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 # what [source] may set, by the kind of the source; `siard` is the archive in a package whose tables are read

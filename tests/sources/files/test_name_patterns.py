@@ -79,3 +79,15 @@ def test_patterns_of_a_source_without_files_are_refused(capsys: pytest.CaptureFi
     assert main(["scan", "sqlite:///some.db", "--exclude", "*.tmp"], {}) == 2
     assert "--exclude" in capsys.readouterr().err
     assert main(["plan", "share", "-o", "run", "--include", ""], {}) == 2
+
+
+@pytest.mark.usefixtures("share")
+def test_a_recipe_says_the_same_under_source() -> None:
+    recipe = '[source]\nkind = "files"\nexclude = ["*.tmp", "Kladd/"]\n[target]\nexternal_system = "x"\n'
+    recipe += '[target.arkivskaper]\nfields = { arkivskaperIdent = "1", arkivskaperNavn = "N" }\n[target.arkiv]\n'
+    recipe += 'fields = { tittel = "A" }\n[target.arkivdel]\nfields = { tittel = "D" }\n[[map]]\nfor = "file"\n'
+    recipe += 'type = "Basisregistrering"\nfields = { tittel = "= record.name" }\n'
+    Path("recipe.toml").write_text(recipe, "utf-8")
+    assert main(["plan", "share", "--recipe", "recipe.toml", "--exclude", "*.txt", "-o", "run"], {}) == 0
+    plan = json.loads(Path("run/plan.json").read_text("utf-8"))
+    assert plan["records"] == {"mapped": 2, "skipped": 3}
