@@ -209,7 +209,9 @@ def test_a_document_is_shown_in_a_frame_of_another_origin_and_can_be_saved(
 def test_a_text_is_shown_as_text_with_its_signs_made_visible(look: Page, town: OpenRoom) -> None:
     look.goto(town.url + "/document/note")
     assert "Møtet ble utsatt." in look.text(".viewer")
-    look.goto(town.url + "/document/..%2F..%2Fdoc")
+    look.goto(town.url + "/document/..%2F..%2Fdoc")  # said to be a page
+    assert "They were not run" in look.text(".viewer") and "U+202E" in look.text(".viewer")
+    look.goto(look.evaluate("[...document.querySelectorAll('.viewer a')].find(a => a.textContent == 'Source').href"))
     assert "<script>alert(1)</script>" in look.text(".viewer") and "U+202E" in look.text(".viewer")
 
 
