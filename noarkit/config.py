@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -251,6 +252,16 @@ def _layers(sources: Sources, documents: list[Document], profile: str | None) ->
             yield partial(_from_document, document, f"profiles.{profile}.")
     for document in documents:
         yield partial(_from_document, document, "")
+    yield partial(_from_locale, sources.environment)
+
+
+def _from_locale(environment: Mapping[str, str], setting: Setting) -> tuple[object, Origin] | None:
+    """The language of a Norwegian locale, where nobody chose one."""
+    if setting.key != "lang":
+        return None
+    name = next((name for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), "")
+    is_norwegian = re.match(r"(?:nb|nn|no)(?:_|\.|$)", environment.get(name, "")) is not None
+    return ("nb", Origin("environment", name)) if is_norwegian else None
 
 
 def _from_mapping(

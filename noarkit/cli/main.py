@@ -11,15 +11,17 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 
 import click
 from click.shell_completion import shell_complete
 
 from noarkit.cli.console import Console, silence
-from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block
+from noarkit.cli.options import OWNER_ALONE, CommandLine, configured_language, global_options, texts_in, write_block
+from noarkit.cli.usage_faults import usage_fault
+from noarkit.config import Sources
 from noarkit.errors import (
     AccessDenied,
-    ConfigFault,
     DiskFull,
     NoarkitError,
     Paused,
@@ -143,7 +145,9 @@ def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: 
     except NoarkitError as fault:
         return _report_fault(console, fault_of_disk(fault) or fault)
     except click.ClickException as error:
-        return _report_fault(console, _usage_fault(error))
+        return _report_fault(
+            console, usage_fault(error, console.texts, next((word for word in arguments if word in COMMANDS), ""))
+        )
     except (KeyboardInterrupt, click.Abort):
         return _report_fault(console, Paused(signal="SIGINT"))
     except BrokenPipeError:
@@ -202,7 +206,10 @@ def _call(root_command: Program, arguments: list[str], environment: Mapping[str,
 def _language(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """The language asked for, known before the line is parsed, so that even a fault of parsing is told in it."""
     lang = _option_value(arguments, "--lang") or environment.get("NOARKIT_LANG")
-    return lang if lang in LANGUAGES else "en"
+    if lang in LANGUAGES:
+        return lang
+    file, profile = _option_value(arguments, "--config"), _option_value(arguments, "--profile")
+    return configured_language(Sources(environment=environment, file=Path(file) if file else None, profile=profile))
 
 
 def _wants_json(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
@@ -237,19 +244,6 @@ def _report_fault(console: Console, fault: NoarkitError) -> int:
             console.fault(full)
         return gravest(fault.exit_code, full.exit_code)
     return fault.exit_code
-
-
-def _usage_fault(error: click.ClickException) -> NoarkitError:
-    ctx = getattr(error, "ctx", None)
-    command = ctx.command_path.removeprefix(PROGRAM).strip() if isinstance(ctx, click.Context) else ""
-    if isinstance(error, click.NoSuchOption):
-        near = error.possibilities or []
-        return UsageFault(what="no-such-option", where=error.option_name, proposal=near[0] if near else None)
-    if isinstance(error, click.FileError):
-        return ConfigFault(where=error.filename, why=error.message)
-    what = "missing-argument" if isinstance(error, click.MissingParameter) else "bad-value"
-    message = " ".join(error.format_message().split())
-    return UsageFault(what=what, where=f"{PROGRAM} {command}".strip() + f": {message}", command=command or None)
 
 
 def _close_broken_pipe() -> int:

@@ -234,7 +234,7 @@ def session_of(ctx: click.Context) -> Session:
     if isinstance(log_file, Path) and console.log_path != log_file:
         console.open_log(log_file)
     if not lang:
-        console.texts = texts(_configured_language(sources))
+        console.texts = texts(configured_language(sources))
     os.umask(_MASKS.get(str(values.get("mode")), OWNER_ALONE))
     progress_mode = values.get("progress", "auto")
     return Session(console, line.environment, next(word for word in PROGRESS if word == progress_mode), sources)
@@ -262,7 +262,8 @@ def write_options(
             formatter.write_dl(records)
 
 
-def _configured_language(sources: Sources) -> str:
+def configured_language(sources: Sources) -> str:
+    """The language that a config, or the locale, asks for; English where the config cannot be read."""
     try:
         return load(sources).lang
     except NoarkitError:
