@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import noarkit
+from tests.processor_time import SHARED
 
 PACKAGE = Path(noarkit.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -26,10 +27,12 @@ def modules_with(*words: str) -> list[Path]:
 @cache
 def tree_of(path: Path) -> ast.Module:
     """The syntax tree of a module."""
-    return ast.parse(text_of(path))
+    with SHARED.counted():
+        return ast.parse(text_of(path))
 
 
 @cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Every node of it, as `ast.walk` gives them."""
-    return tuple(ast.walk(tree_of(path)))
+    with SHARED.counted():
+        return tuple(ast.walk(tree_of(path)))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.processor_time import slowness, spent_s
+from tests.processor_time import SharedWork, slowness, spent_s
 
 pytest_plugins = ["pytester"]
 
@@ -94,3 +94,12 @@ def test_a_machine_is_never_told_to_be_faster_than_it_is_and_children_are_counte
     while time.process_time() - began < 0.05:
         pass
     assert spent_s() - before_s >= 0.03
+
+
+def test_work_that_is_shared_is_not_paid_by_the_first_test_that_wants_it() -> None:
+    shared = SharedWork()
+    before_s = spent_s()
+    with shared.counted(), shared.counted():
+        sum(range(3_000_000))
+    cost_s = spent_s() - before_s
+    assert 0 < shared.spent_s <= cost_s + 0.02, "work within such work is counted once"
