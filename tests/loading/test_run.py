@@ -157,8 +157,8 @@ def test_the_gravest_reason_to_stop_is_kept() -> None:
     assert stopping.reason == "limit"
     stopping.ask("source-changed")
     assert stopping.reason == "source-changed"
-    reasons = ("limit", "until", "source-changed", "todays-dates", "SIGINT", "SIGTERM")
-    assert [stop_fault(reason).exit_code for reason in reasons] == [11, 11, 8, 4, 130, 143]
+    reasons = ("limit", "until", "source-changed", "SIGINT", "SIGTERM")
+    assert [stop_fault(reason).exit_code for reason in reasons] == [11, 11, 8, 130, 143]
 
 
 @dataclass
