@@ -132,7 +132,15 @@ def plan_extract(package: Path, run: Path, *, carry: bool = True) -> PlanResult:
     return make_plan(what, RunFolder(run), ignore_event, lambda: NOW)
 
 
-def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, carry: bool = True) -> Ingested:
+def ingest(
+    package: Path,
+    run: Path,
+    archive: Archive,
+    now_s: float = NOW,
+    *,
+    carry: bool = True,
+    todays_dates: bool = False,
+) -> Ingested:
     """Plans, loads and closes a package."""
     planned = plan_extract(package, run, carry=carry)
     folder, told = RunFolder(run), list[Event]()
@@ -143,7 +151,7 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
             folder,
             archive,
             lambda: InlineWorkers(_Workshop(bench), control),
-            LoadSettings("direct", 0.0),
+            LoadSettings("direct", 0.0, todays_dates=todays_dates),
             stop_request=StopRequest(),
             emit=told.append,
             now_s=lambda: now_s,
