@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from noarkit.archive.values import Link, Save
@@ -25,6 +25,7 @@ EXAMPLES = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 12
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(min_value=0, max_value=2**32))
+@example(3568108)  # a telephone number that begins with a blank line and "; "
 def test_any_archive_comes_out_of_a_second_one_as_it_came_out_of_the_first(seed: int) -> None:
     place = Path(tempfile.mkdtemp(prefix="noarkit-circle-"))
     try:

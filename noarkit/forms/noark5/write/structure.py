@@ -440,7 +440,7 @@ def namespaces(document: str) -> str:
 
 
 def _repeated_element(name: str, between: str, start_tag: str, end_tag: str) -> Fill:
-    """One element a part of the text; where a part would be empty, the whole text in one."""
+    """One element a part of the text; where a part would say nothing, the whole text in one: a reader drops blanks."""
     separator = re.compile(rf"(?<!&amp)(?<!&lt)(?<!&gt)(?<!&#13){re.escape(between)}")  # an escaped sign ends so too
 
     def fill(content: Content) -> str:
@@ -450,7 +450,7 @@ def _repeated_element(name: str, between: str, start_tag: str, end_tag: str) -> 
         # Values are escaped by now, so «; » may be the end of an entity: `Per &amp; Kari` must not be cut behind
         # `&amp;`.
         parts = separator.split(str(value))
-        if "" in parts:
+        if not all(part.replace("&#13;", "").strip() for part in parts):
             parts = [str(value)]
         return "".join([f"{start_tag}{part}{end_tag}" for part in parts])
 
