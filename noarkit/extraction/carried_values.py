@@ -17,6 +17,7 @@ def restore_below(store: ExtractStore) -> int:
     """Gives versions, remarks, answers and the like the values that what they hang on keeps for them. Returns how many
     objects keep values of their source, for themselves or others. What was put back before is put back again."""
     holders = 0
+    store.db.execute("BEGIN")
     for table in _HOLDERS:
         rows = store.db.execute(f"SELECT rowid, instr(data, 'below') FROM {table} WHERE instr(data, ?)", (VALUES,))  # noqa: S608  # our own names
         rowids = rows.fetchall()
@@ -24,6 +25,7 @@ def restore_below(store: ExtractStore) -> int:
         for rowid, may_keep_others in rowids:
             if may_keep_others:
                 _restore_below(store, table, rowid)
+    store.db.execute("COMMIT")
     return holders
 
 

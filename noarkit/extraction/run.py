@@ -190,9 +190,7 @@ def extract(
         report = not_in_form.write_report(
             store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats, loads)
         )
-        extracted = _with_formats(
-            _extracted(store, target, report, assembly, flaws, restored=run.restored), store, assembly, formats
-        )
+        extracted = _with_formats(_extracted(run, target, report, assembly, flaws), store, assembly, formats)
     if is_packed(target):
         pack(package, last)
     note.write(asdict(extracted))
@@ -373,20 +371,18 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
     return tuple(flaws)
 
 
-def _extracted(
-    store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...], *, restored: int
-) -> ExtractResult:
+def _extracted(run: _Run, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...]) -> ExtractResult:
     return ExtractResult(
         package=target,
         report=report,
         units=dict(assembly.tally.units),
-        files=store.number("SELECT count(*) FROM version WHERE done = 1"),
-        bytes=store.number("SELECT sum(size) FROM version WHERE done = 1"),
+        files=run.store.number("SELECT count(*) FROM version WHERE done = 1"),
+        bytes=run.store.number("SELECT sum(size) FROM version WHERE done = 1"),
         journal_entries=assembly.journals.entries,
         changes=assembly.changes,
         defaults=sum(assembly.tally.defaults.values()),
         flaws=flaws,
-        restored=restored,
+        restored=run.restored,
     )
 
 

@@ -65,7 +65,7 @@ def test_what_went_wrong_is_told_newest_first(run: Path, tmp_path: Path) -> None
 
 def test_a_run_is_followed_while_another_process_loads_it_and_after_its_death(run: Path, tmp_path: Path) -> None:
     follower = ActivityFollower(run)
-    command = [sys.executable, "-m", "noarkit", "ingest", "run", "--archive", "embedded:archive", "--max-rate", "8/s"]
+    command = [sys.executable, "-m", "noarkit", "ingest", "run", "--archive", "embedded:archive", "--max-rate", "4/s"]
     with Popen(command, cwd=tmp_path, stdout=PIPE, stderr=PIPE) as process:
         deadline = time.monotonic() + PATIENCE_S
         activity = follower.now()

@@ -18,7 +18,7 @@ from noarkit.words.texts import LANGUAGES, texts
 from tests.test_documentation import ENVIRONMENT
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def help_text(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """What `noarkit help` prints, in one line of text."""
     assert main(["help", *words], ENVIRONMENT) == 0
     return re.sub(r"\s+", " ", capsys.readouterr().out)
@@ -46,7 +46,7 @@ def test_no_name_is_explained_that_is_none(lang: str) -> None:
 
 
 def test_a_field_says_who_sets_it_how_it_looks_and_where_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, "journaldato")
+    text = help_text(capsys, "journaldato")
     for part in (
         "journaldato (Date registered, M101) The day a journal post was journalled.",
         "on Journalpost: you may set it; without it, the archive uses the day of the load",
@@ -56,51 +56,53 @@ def test_a_field_says_who_sets_it_how_it_looks_and_where_it_stands(capsys: pytes
         "checked by N504 The period of a journal matches its entries (N5.60)",
     ):
         assert part in text
-    assert "Journalpost: the day a journal post was journalled; you may set it" in told(capsys, "registreringsDato")
-    assert told(capsys, "m101") == told(capsys, "JournalDato") == text
+    assert "Journalpost: the day a journal post was journalled; you may set it" in help_text(
+        capsys, "registreringsDato"
+    )
+    assert help_text(capsys, "m101") == help_text(capsys, "JournalDato") == text
 
 
 def test_a_field_is_explained_in_norwegian(capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, "mappeID", "--lang", "nb")
+    text = help_text(capsys, "mappeID", "--lang", "nb")
     assert "mappeID (Mappe-ID, M003) Saksnummeret eller mappens nummer: år og sekvens." in text
     assert "i oppskrifter mappeID eller mappeIdent" in text
     assert "du kan sette det hvis kontoen har rettigheten UpdateSystemManaged; ellers bruker arkivet" in text
 
 
 def test_a_field_that_types_have_otherwise_is_told_for_each(capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, "opprettetDato")
+    text = help_text(capsys, "opprettetDato")
     assert "Merknad: when the remark was made; you may set it" in text
     assert text.count("all others:") == 2
     assert "Avskrivning: avskrivningsdato or opprettetDato" in text
 
 
 def test_the_types_that_have_a_field_are_named_unless_all_have_it(capsys: pytest.CaptureFixture[str]) -> None:
-    screening, revision = told(capsys, "skjerming"), told(capsys, "id")
+    screening, revision = help_text(capsys, "skjerming"), help_text(capsys, "id")
     assert "on Arkivdel, Klasse, Mappe, Saksmappe, Moetemappe," in screening and "all types" not in screening
     assert "on all types: the archive sets it, nobody else" in revision
 
 
 def test_a_type_says_where_it_lies_and_who_sets_its_fields(capsys: pytest.CaptureFixture[str]) -> None:
-    text = told(capsys, "saksmappe")
+    text = help_text(capsys, "saksmappe")
     assert "Saksmappe (Case file)" in text and "lies in Arkivdel, Klasse" in text
     assert "must have tittel, administrativEnhet, a class" in text
     right, archive = text.index("with the right UpdateSystemManaged"), text.index("the archive sets id, version")
     assert right < text.index("mappeID (mappeIdent), saksaar, sakssekvensnummer") < archive
     assert "parties (Sakspart)" in text and "noarkit help Saksmappe --example" in text
-    assert told(capsys, "dokumentbeskrivelse") == told(capsys, "Dokument")
-    assert "external_ids" not in told(capsys, "Sakspart"), "a recipe cannot give a party an external id"
+    assert help_text(capsys, "dokumentbeskrivelse") == help_text(capsys, "Dokument")
+    assert "external_ids" not in help_text(capsys, "Sakspart"), "a recipe cannot give a party an external id"
 
 
 def test_an_element_without_a_field_says_what_becomes_of_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "noarkit fills it in when it extracts" in told(capsys, "skjermingshjemmel")
-    assert "the archive has no field for it" in told(capsys, "utlaantDato")
+    assert "noarkit fills it in when it extracts" in help_text(capsys, "skjermingshjemmel")
+    assert "the archive has no field for it" in help_text(capsys, "utlaantDato")
 
 
 @pytest.mark.parametrize(
     ("cited", "rule"), [("N5.60", "N504"), ("n5.60", "N504"), ("6.4.15", "N003"), ("krav 6.4.15", "N003")]
 )
 def test_a_check_of_others_leads_to_our_rules(cited: str, rule: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"{rule} {texts('en').text('rules', rule, 'title')}" in told(capsys, cited)
+    assert f"{rule} {texts('en').text('rules', rule, 'title')}" in help_text(capsys, cited)
 
 
 def test_an_example_is_printed_as_a_recipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ WRONG = (
 )
 
 
-def said(line: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> str:
+def fault_text(line: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert main(line.split(), environment) == 2, line
     return capsys.readouterr().err
@@ -56,7 +56,7 @@ def test_a_wrong_line_is_told_in_norwegian_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("notat.txt").write_text("x", "utf-8")
-    text = said(line, {"LANG": "nb_NO.UTF-8"}, capsys)
+    text = fault_text(line, {"LANG": "nb_NO.UTF-8"}, capsys)
     commands = re.sub(r"noarkit [\w-]+|--?[\w-]+|'\w+'", "", text)
     assert ENGLISH.findall(commands) == [], text
 
@@ -66,19 +66,19 @@ def test_the_language_is_that_of_the_nearest_who_says_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     nb, en = "Det mangler et argument", "An argument is missing"
-    assert en in said("plan", {}, capsys)
-    assert en in said("plan", {"LANG": "en_GB.UTF-8"}, capsys)
-    assert nb in said("plan", {"LANG": "en_GB.UTF-8", "LC_ALL": "nn_NO"}, capsys)
-    assert en in said("plan", {"LANG": "nb_NO", "NOARKIT_LANG": "en"}, capsys)
-    assert en in said("plan --lang en", {"LANG": "nb_NO"}, capsys)
+    assert en in fault_text("plan", {}, capsys)
+    assert en in fault_text("plan", {"LANG": "en_GB.UTF-8"}, capsys)
+    assert nb in fault_text("plan", {"LANG": "en_GB.UTF-8", "LC_ALL": "nn_NO"}, capsys)
+    assert en in fault_text("plan", {"LANG": "nb_NO", "NOARKIT_LANG": "en"}, capsys)
+    assert en in fault_text("plan --lang en", {"LANG": "nb_NO"}, capsys)
     Path("noarkit.toml").write_text('lang = "nb"\n', "utf-8")
-    assert nb in said("plan", {"LANG": "en_GB.UTF-8"}, capsys)
+    assert nb in fault_text("plan", {"LANG": "en_GB.UTF-8"}, capsys)
     assert main(["--help"], {}) == 0
     assert "Last inn" in capsys.readouterr().out
     Path("noarkit.toml").write_text('lang = "en"\n', "utf-8")
-    assert en in said("plan", {"LANG": "nb_NO"}, capsys)
+    assert en in fault_text("plan", {"LANG": "nb_NO"}, capsys)
     Path("other.toml").write_text('lang = "nb"\n', "utf-8")
-    assert nb in said("plan --config other.toml", {}, capsys)
+    assert nb in fault_text("plan --config other.toml", {}, capsys)
 
 
 def test_each_command_stands_in_one_group() -> None:
