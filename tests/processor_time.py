@@ -1,7 +1,8 @@
 """What tests cost, counted in processor time: how busy the machine is plays no part, and how fast it is, hardly.
 
 A case that costs much and is not named in `slow.toml` fails, and so does an ordinary run of all tests that costs more
-than its budget. Such a run ends by saying which tests are dear and not named there.
+than its budget. Such a run ends by saying which tests are dear and not named there. How fast the machine is, is
+measured again and again while tests run: a processor that two share is slower than it is before and after.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ TEST_S = 1.0
 """Tests are told as dear whose cases cost more, taken together."""
 _TOLD = 30
 _COST_S = "processor_s"
+_SLOWNESS = "slowness"
+_MEASURED_EVERY_S = 5.0
 _LOOPS = 400_000
 _REFERENCE_S = 0.015
 """What so many loops take on the machine that the limits are meant for."""
@@ -80,6 +83,8 @@ class ProcessorTime:
         self._test_s = test_s
         self._budget_s = budget_s
         self._costs_s: defaultdict[str, float] = defaultdict(float)
+        self._measured_s = 0.0
+        self._slowness: list[float] = []
         self._is_limited = not takes_all(config)
         self._is_whole = self._is_limited and config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
@@ -89,6 +94,9 @@ class ProcessorTime:
         before_s = spent_s() - SHARED.spent_s
         yield
         cost_s = spent_s() - SHARED.spent_s - before_s
+        if time.monotonic() - self._measured_s > _MEASURED_EVERY_S:
+            self._measured_s = time.monotonic()
+            item.user_properties.append((_SLOWNESS, _loop_s() / _REFERENCE_S))
         if item.get_closest_marker("slow") is not None:
             return
         item.user_properties.append((_COST_S, cost_s))
@@ -98,11 +106,12 @@ class ProcessorTime:
             )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Adds up what the cases of a test cost."""
+        """Adds up what the cases of a test cost, and hears how slow the machine was then."""
         if report.when == "call":
-            for name, value in report.user_properties:
-                if name == _COST_S and isinstance(value, float):
-                    self._costs_s[report.nodeid.partition("[")[0]] += value
+            told = {name: value for name, value in report.user_properties if isinstance(value, float)}
+            self._costs_s[report.nodeid.partition("[")[0]] += told.get(_COST_S, 0.0)
+            if _SLOWNESS in told:
+                self._slowness.append(told[_SLOWNESS])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
@@ -114,8 +123,11 @@ class ProcessorTime:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Says what the run cost, and what to do about it."""
         is_over = self._is_over_budget()
-        most = f", and may be {self._budget_s:,.0f} s: see tests/slow.toml" if is_over else ""
-        terminalreporter.write_line(f"processor time: {spent_s():,.0f} s{most}", red=is_over)
+        most = f", and may be {self._budget_s:,.0f} s of the latter: see tests/slow.toml" if is_over else ""
+        quick_s = spent_s() / self._slowness_of_run()
+        terminalreporter.write_line(
+            f"processor time: {spent_s():,.0f} s, {quick_s:,.0f} s on a quicker machine{most}", red=is_over
+        )
         if not self._is_whole:
             return
         for name, cost_s in sorted(self._costs_s.items(), key=lambda cost: -cost[1])[:_TOLD]:
@@ -123,4 +135,7 @@ class ProcessorTime:
                 terminalreporter.write_line(f"{cost_s:6.1f} s {name} is dear and not named in tests/slow.toml")
 
     def _is_over_budget(self) -> bool:
-        return self._is_whole and spent_s() > self._budget_s and spent_s() > self._budget_s * slowness()
+        return self._is_whole and spent_s() > self._budget_s * self._slowness_of_run()
+
+    def _slowness_of_run(self) -> float:
+        return max(1.0, median(self._slowness)) if self._slowness else slowness()
