@@ -3,6 +3,7 @@
     detect      formats and media types, by the bytes before the name; containers: what lies in a zip or OLE file
     signatures  media types where libmagic does not run
     office_type  the media type of an office document in a zip
+    properties  when a document says that it was last saved
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes
     word        Word documents since 2007 as spans
