@@ -277,10 +277,19 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
         raise UsageFault(what="only-of-an-extract", where="--no-carry")
     place = with_options(place, options.reading)
     recipe = recipe_of(options.recipe, place, codes)
-    place = with_patterns(fitted(place, recipe.data.get("source")), options.reading)
+    place = with_patterns(fitted(place, recipe.source_settings(place.identity.kind)), options.reading)
     target = recipe.target
     mapper = _with_own_copies(place, compile_recipe(recipe))
-    return PlanSpec(place, mapper, recipe.text, target.external_system, target.zone, target.close, follow=target.follow)
+    return PlanSpec(
+        place,
+        mapper,
+        recipe.text,
+        target.external_system,
+        target.zone,
+        target.close,
+        dates=recipe.dates,
+        follow=target.follow,
+    )
 
 
 def _with_own_copies(place: Source, mapper: Mapper) -> Mapper:

@@ -33,7 +33,7 @@ def read_as_asked(source: Source, options: SourceOptions) -> Source:
         extract = ExtractSource(source.place, take_incomplete=options.take_incomplete)
         return with_patterns(accept_damage(extract, despite_damage=options.despite_damage), options)
     place = with_options(source, options)
-    return with_patterns(fitted(place, recipe_of(options.recipe, place).data.get("source")), options)
+    return with_patterns(fitted(place, recipe_of(options.recipe, place).source_settings(place.identity.kind)), options)
 
 
 def with_options(source: Source, options: SourceOptions) -> Source:

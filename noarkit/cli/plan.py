@@ -22,6 +22,7 @@ from noarkit.loading.next_step import command_line
 from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
+from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.reports import plan_report
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.settings import Settings, resolve_settings
@@ -169,6 +170,11 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     journal = facts.get("journal", {})
     if any(journal.values()):
         yield texts.say("plan.journal", **{_WAYS.get(name, name): count for name, count in journal.items()})
+    if dates := facts.get("date_evidence"):
+        listed_names = ", ".join(
+            texts.say(f"plan.dates-{name}", count=dates[name]) for name in (*EVIDENCE, "none") if name in dates
+        )
+        yield texts.say("plan.dates", told=listed_names)
     warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)

@@ -101,7 +101,7 @@ def _problems(text: str, file: str, place: Source | None, emit: Listener) -> lis
     recipe = read_recipe(text, file)
     if place is None:
         return check(recipe)
-    fitted_place = fitted(place, recipe.data.get("source"))
+    fitted_place = fitted(place, recipe.source_settings(place.identity.kind))
     return check(recipe, _samples(fitted_place, emit), usual_kinds=lambda: _usual_kinds(fitted_place))
 
 

@@ -31,7 +31,9 @@ from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
 from noarkit.loading.source_values import carry_values
+from noarkit.loading.spans import fill_dates
 from noarkit.model.xml_model import xml_model
+from noarkit.recipes.recipe_model import DateRules
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord, Stating, innermost, prove_stated
 from noarkit.results import Result, json_field
 from noarkit.safe.clocks import iso_seconds
@@ -41,6 +43,8 @@ from noarkit.safe.remote_jobs import JobWorkers
 
 EVENTS: EventFields = {"read": {"records": "count"}, "planned": {"records": "counts", "entities": "counts"}}
 _TELL_EVERY = 2000
+DATE_EVIDENCE = "date_evidence"
+"""The fact of a plan that says how many records have their date from what; `none`: those that have none."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
@@ -95,6 +99,8 @@ class PlanSpec:
     close: bool = True
     hash_contents: bool = False
     strict: bool = False
+    dates: DateRules = field(default_factory=DateRules)
+    """What of the dates is told by others."""
     carries_values: bool = False
     """The dates, years and numbers of the source are kept for an account that may not set them."""
     accept_loss: tuple[str, ...] = ()
@@ -157,6 +163,7 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
             with translate_sqlite_errors(folder.graph), rare_collections():
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
+                fill_dates(store, spec.dates, spec.zone, closes=spec.close)
                 _refuse_losses(spec, store, now_s)
                 if spec.carries_values:
                     carry_values(store)
@@ -192,6 +199,7 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     builder.targets(spec.mapper.targets())
     # copies may have been made since of what has not changed itself
     earlier = None if isinstance(spec.mapper, CountingMapper) else spec.since
+    evidence_counts = Counter[str]()
     with _EarlierRun(earlier) as was_archived:
         items = spec.source.records(emit)
         if spec.job_workers is not None:
@@ -204,10 +212,14 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
             elif was_archived(item):
                 builder.add(AlreadyThere(item.key, item.contents))
             else:
+                if spec.dates.spans and "date_from" in item.fields:
+                    evidence_counts[str(item.fields["date_from"] or "none")] += 1
                 builder.add(_map_record(spec, item))
             if read % _TELL_EVERY == 0:
                 emit(Event("read", {"records": read}))
     builder.finish()
+    if evidence_counts:
+        store.remember(DATE_EVIDENCE, orjson.dumps(evidence_counts, option=orjson.OPT_SORT_KEYS).decode())
     if fixed_mapper is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())

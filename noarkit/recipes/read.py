@@ -6,6 +6,7 @@ Only a text that is no TOML is refused outright; all else is kept as a problem, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,9 +17,12 @@ from noarkit.recipes.defaults import FOLDER_OF_MODEL, RECORD_OF_MODEL
 from noarkit.recipes.lines import lines_of, with_names
 from noarkit.recipes.links import types_of_section
 from noarkit.recipes.recipe_model import (
+    EVIDENCE,
+    ArchivedPolicy,
     Classification,
     ClassRule,
     CrossReference,
+    DateRules,
     DeclaredClass,
     DocumentRule,
     Fields,
@@ -48,6 +52,7 @@ _OF_FILES = (
     *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
     *("include", "exclude"),
 )
+_DATES_OF_FILES = ("from", "period", "copied")
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 # what [source] may set, by the kind of the source; `siard` is the archive in a package whose tables are read
 SOURCE_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -73,7 +78,7 @@ def read_recipe(text: str, name: str = "recipe") -> Recipe:
 
 
 def _recipe(top: Table, name: str, text: str) -> Recipe:
-    top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
+    top.check_keys("source", "target", "dates", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
@@ -85,6 +90,7 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
         name=name,
         kinds=kinds,
         target=target,
+        dates=_dates(top.table("dates"), kinds),
         personal_data=_personal_data(top.table("personal_data")),
         skips=tuple(_skip(table) for table in top.tables("skip")),
         codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},
@@ -187,6 +193,37 @@ def _declared_class(table: Table) -> DeclaredClass:
     if not ident:
         table.problem("missing-key", name="ident")
     return DeclaredClass(table.line, ident, table.text("title", ident), table.fields("Klasse"))
+
+
+def _dates(table: Table, kinds: tuple[str, ...]) -> DateRules:
+    of_source = _DATES_OF_FILES if "files" in kinds else ()
+    table.check_keys("case", "archived", *of_source)
+    evidence = table.texts("from")
+    for index, name in enumerate(evidence):
+        if name not in EVIDENCE:
+            near, known = get_close_matches(name, EVIDENCE, 1), ", ".join(EVIDENCE)
+            table.problem("unknown-choice", "from", index, name="from", value=name, near="".join(near), known=known)
+    ways: tuple[ArchivedPolicy, ...] = ("last", "load")
+    return DateRules(
+        evidence=evidence,
+        period=_days(table, "period"),
+        copied=_days(table, "copied"),
+        spans=table.choice("case", ("none", "span"), "none") == "span",
+        archived=table.choice("archived", ways, "last"),
+    )
+
+
+def _days(table: Table, name: str) -> tuple[str, ...]:
+    """The first and the last of some days; nothing where none are stated."""
+    days = table.texts(name)
+    try:
+        are_days = all(date.fromisoformat(day).isoformat() == day for day in days)
+    except ValueError:
+        are_days = False
+    if are_days and (not days or (len(days) == 2 and days[0] <= days[1])):  # the first and the last
+        return days
+    table.problem("wrong-kind", name, name=name, wanted='["2014-01-01", "2019-12-31"]')
+    return ()
 
 
 def _personal_data(table: Table) -> PersonalData:

@@ -19,6 +19,7 @@ from noarkit.recipes.values import Formats
 LeafPolicy = Literal["fault", "child"]
 """What becomes of a record in a class that has classes below it: it is set aside, or goes to a child of that class."""
 IdentityNumberPolicy = Literal["report", "set-aside", "screen"]
+ArchivedPolicy = Literal["last", "load"]
 LeftOutPolicy = Literal["mask", "show"]
 
 
@@ -233,6 +234,28 @@ class PersonalData:
     line: int = 1
 
 
+EVIDENCE = ("register", "name", "mail", "document", "file")
+"""What may say the date of a file, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateRules:
+    """What dates are told by, and what is made of them. `evidence`, `period` and `copied` are for the source; empty
+    where the recipe is silent. `spans`: folders, and what bears no date of its own, get theirs from the records below.
+    `archived`: a record counts as archived on its last date, or when it is loaded."""
+
+    evidence: tuple[str, ...] = ()
+    period: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
+    spans: bool = False
+    archived: ArchivedPolicy = "last"
+
+    def source_settings(self) -> Mapping[str, object]:
+        """What a source of files has to know."""
+        settings = {"dates_from": self.evidence, "dates_period": self.period, "dates_copied": self.copied}
+        return {name: list(value) for name, value in settings.items() if value}
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A recipe. `problems` were found by reading it; `data` is the TOML as plain values, as it was written. `text` is
@@ -242,6 +265,7 @@ class Recipe:
     name: str
     kinds: tuple[str, ...] = ()
     target: TargetSection = field(default_factory=TargetSection)
+    dates: DateRules = field(default_factory=DateRules)
     personal_data: PersonalData = field(default_factory=PersonalData)
     skips: tuple[SkipRule, ...] = ()
     codes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -252,3 +276,9 @@ class Recipe:
     data: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
     spellings: Mapping[tuple[int, str], str] = field(default_factory=dict)
+
+    def source_settings(self, kind: str) -> Mapping[str, object]:
+        """The terms on which a source of a `kind` is read: its own section, and for files what tells their dates."""
+        source = self.data.get("source")
+        terms = source if isinstance(source, Mapping) else {}
+        return {**terms, **self.dates.source_settings()} if kind == "files" else terms

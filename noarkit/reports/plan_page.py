@@ -17,6 +17,7 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import DATE_EVIDENCE
 from noarkit.loading.source_values import CARRIED, managed_values
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
@@ -138,6 +139,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "skipped": _skipped(db, disclosures),
             "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
+            "date_evidence": orjson.loads(graph.meta(DATE_EVIDENCE) or "{}"),
             "todays": [asdict(value) for value in managed_values(db)],
             "carried_values": int(graph.meta(CARRIED) or 0),
             "examples": _examples(db, disclosures),
