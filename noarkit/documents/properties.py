@@ -69,7 +69,7 @@ def _in_zip(descriptor: int, size: int) -> Iterator[str]:
     for name, patterns in ((_OFFICE_PART, _IN_OFFICE), (_OPEN_PART, _IN_OPEN)):
         member = _member(descriptor, tail, name)
         if member:
-            yield from _found(member, patterns)
+            yield from _matches(member, patterns)
 
 
 def _member(descriptor: int, tail: bytes, name: bytes) -> bytes:
@@ -99,19 +99,19 @@ def _member(descriptor: int, tail: bytes, name: bytes) -> bytes:
 def _in_pdf(descriptor: int, size: int, head: bytes) -> Iterator[str]:
     """Of the information that the trailer names, else of the metadata that stand in the first or last bytes."""
     tail = read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
-    for named in reversed(list(_INFO.finditer(tail))):
-        begins = re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (named[1], named[2]))
+    for reference in reversed(list(_INFO.finditer(tail))):
+        begins = re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (reference[1], reference[2]))
         for part in (tail, head):
-            for found in begins.finditer(part):
-                yield from map(_of_pdf, _found(part[found.end() :].partition(b"endobj")[0], _IN_INFO))
+            for beginning in begins.finditer(part):
+                yield from map(_of_pdf, _matches(part[beginning.end() :].partition(b"endobj")[0], _IN_INFO))
     for part in (tail, head):
-        yield from _found(part, _IN_XMP)
+        yield from _matches(part, _IN_XMP)
 
 
-def _found(text: bytes, patterns: tuple[re.Pattern[bytes], ...]) -> Iterator[str]:
+def _matches(text: bytes, patterns: tuple[re.Pattern[bytes], ...]) -> Iterator[str]:
     for pattern in patterns:
-        for found in pattern.finditer(text):
-            yield found[1].decode("ascii", "replace")
+        for match in pattern.finditer(text):
+            yield match[1].decode("ascii", "replace")
 
 
 def _of_pdf(text: str) -> str:

@@ -77,6 +77,13 @@ Noark names stand in `fields` always, and nowhere else. A field has two, the arc
     class_mode = "find-or-create"       # for classes, declared ones too; "find" where the archive's own are to be used
     classes = [ { ident = "1", title = "Fisk" }, { ident = "1.1", title = "Torsk" } ]
 
+    [dates]                             # how the dates of files are found, and what follows from those of records
+    from = ["register", "name", "mail", "document", "file"]     # files: what says `record.date`, the best first
+    period = ["2014-01-01", "2019-12-31"]                       # files: dates outside count where no other is there
+    copied = ["2026-03-02", "2026-03-04"]                       # files: file times of these days say nothing
+    case = "span"                       # folders get the first and the last day of their records; default "none"
+    archived = "last"                   # a record is archived on its date, or when it is loaded ("load")
+
     [personal_data]
     identity_numbers = "report"         # "set-aside" or "screen" (with screening = "CODE")
     left_out = "mask"                   # records that nobody mapped, where a rule may screen; "show" where all are open

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,8 +21,11 @@ from noarkit.safe.paths import open_inside
 from noarkit.safe.secret_files import SKIPPED_SECRETS, may_hold_secrets, reads_secrets
 from noarkit.safe.unpack import Member, form_of
 from noarkit.sources.files import policy
+from noarkit.sources.files.dates import DateEvidence, latest_day
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.files.records import timestamp
+
+_EVIDENCE = DateEvidence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class PlainRecords:
         self._open_file = open_file
         self._more = more
         self._folder = place.is_dir()
+        self._latest_day = latest_day(time.time())
         self._modified_ns = None if self._folder else place.stat().st_mtime_ns
         # in a packed tar every look inside would unpack anew
         looks = self._folder or form_of(place) in ("zip", "tar")
@@ -101,7 +106,7 @@ class PlainRecords:
             **self._more,
         }
         notes: tuple[Note, ...] = () if file.size_bytes else (policy.EMPTY,)
-        return SourceRecord("file", key, fields, (content,), notes)
+        return _EVIDENCE.dated(SourceRecord("file", key, fields, (content,), notes), self._latest_day)
 
     def _is_secret(self, file: PlainFile, name: bytes) -> bool:
         with self._opened(file) as content:

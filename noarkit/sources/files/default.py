@@ -13,6 +13,8 @@ from noarkit.sources.files.owners import Owner
 TOP = Levels()
 """Case files are the folders of the first level: for sources whose folders nobody looked at."""
 NOBODY = Owner()
+_OF_A_JOURNAL = ("journalposttype", "registreringsDato")
+"""Lines of a rule that only a Journalpost has fields for."""
 _NO_CLASS, _NO_CLASS_TITLE = "0", "Uten klasse"
 """The default class in the template."""
 
@@ -42,6 +44,10 @@ def default_recipe(
     level_text, owner_text = _level_comment(levels, lang), _owner_comment(owner, lang)
     text = with_comments(text, lang, seen=level_text, level=levels.case_level, way=owner_text)
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
+    if levels.copied:
+        days = ", ".join(map(basic_string, levels.copied))
+        remark = as_comment(comment(lang, "copied"))
+        text = text.replace('case = "span"\n', f'case = "span"\n{remark}\ncopied = [{days}]\n')
     text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
@@ -65,7 +71,7 @@ def _with_mails(text: str, *, in_cases: bool, owned: bool) -> str:
     parents = text[text.index("[[map.parents]]") :].rstrip()
     rule = _template("mail-map.toml")
     plain = rule.replace('"Journalpost"', '"Basisregistrering"')
-    plain = "".join(line for line in plain.splitlines(keepends=True) if not line.startswith("journalposttype"))
+    plain = "".join(line for line in plain.splitlines(keepends=True) if not line.startswith(_OF_A_JOURNAL))
     rules = [rule] if in_cases else [plain]
     if in_cases and not owned:
         known = rule.replace('parties"\ntype', 'parties and record.mail.direction"\ntype')

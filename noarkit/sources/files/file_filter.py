@@ -15,7 +15,7 @@ from noarkit.safe.descriptors import NO_WAITING
 from noarkit.safe.secret_files import is_secret_file
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.name_patterns import compile_patterns
-from noarkit.sources.files.names import key_of, text_of
+from noarkit.sources.files.names import SYSTEM_NAMES, key_of, text_of
 from noarkit.sources.files.policy import FilePolicy
 
 ANYONE_MAY_READ = 0o444
@@ -109,7 +109,7 @@ class FileFilter:
         """Why the policy leaves out everything of this name; None if it does not."""
         if not self._names_matter:
             return None
-        if self._policy.system == "skip" and name.lower() in policy.SYSTEM_NAMES:
+        if self._policy.system == "skip" and name.lower() in SYSTEM_NAMES:
             return policy.SKIPPED_SYSTEM
         if self._policy.hidden == "skip" and name.startswith(b"."):
             return policy.SKIPPED_HIDDEN

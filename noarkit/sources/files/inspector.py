@@ -13,6 +13,7 @@ from noarkit.documents import detect, mail, mailbox, outlook
 from noarkit.documents.detect import MediaTypes
 from noarkit.documents.mail import Mail
 from noarkit.documents.office_type import UNTOLD, office_type
+from noarkit.documents.properties import saved_at
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
@@ -34,11 +35,13 @@ _LONGEST_IDENTIFIER = 250
 
 
 class Findings(NamedTuple):
-    """What is found in a file that is no mail: its media type and PUID, and the codes of what stands in the way."""
+    """What is found in a file that is no mail: its media type and PUID, the codes of what stands in the way, and when
+    it says that it was saved."""
 
     media_type: str | None
     puid: str | None
     notes: tuple[str, ...]
+    saved: str | None
 
 
 Look = Findings | tuple[SourceItem, ...] | None
@@ -79,7 +82,7 @@ class Inspector:
     def must_open(self, file: FoundFile) -> bool:
         """True if the name of a file and what the system says of it are not enough."""
         file_policy = self._policy
-        if file_policy.media_types or file_policy.puids or file_policy.mail != "file":
+        if file_policy.media_types or file_policy.puids or file_policy.mail != "file" or file_policy.reads_documents:
             return True
         return _ext(file.name) in detect.MAIL_FILES
 
@@ -114,7 +117,7 @@ class Inspector:
         return findings
 
     def _findings(self, descriptor: int, key: str, ext: str, size: int) -> tuple[Findings, bytes]:
-        media_type, notes = None, tuple[Note, ...]()
+        media_type, notes, saved = None, tuple[Note, ...](), None
         with folders.faults(key):
             head = read_at(descriptor, detect.HEAD_BYTES, 0)
             if self._media_types:
@@ -125,12 +128,14 @@ class Inspector:
                 media_type = better or media_type
                 if unaccepted_codec(descriptor, size, ext):
                     notes = (*notes, CODEC)
+            if self._policy.reads_documents:
+                saved = saved_at(descriptor, size, head)
         puid = self._puids.of(descriptor, ext, head) if self._puids else None
-        return Findings(media_type, puid, tuple([note.code for note in notes])), head
+        return Findings(media_type, puid, tuple([note.code for note in notes]), saved), head
 
     def _record(self, file: FoundFile, findings: Findings) -> SourceRecord:
-        media_type, puid, codes = findings
-        record = self._maker.file(file, media_type=media_type, puid=puid)
+        media_type, puid, codes, saved = findings
+        record = self._maker.file(file, media_type=media_type, puid=puid, saved=saved)
         return replace(record, notes=(*record.notes, *map(Note, codes))) if codes else record
 
     def _mails_in(self, file: FoundFile) -> Iterator[SourceItem]:

@@ -15,7 +15,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+
+from noarkit.sources.files.copy_waves import FileTimes
 
 _DEEPEST = 12
 _MOST_LETTERS = 200
@@ -42,7 +45,7 @@ _ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
 class Levels:
     """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
-    and where the first of them are."""
+    and where the first of them are; the first and the last of the days in which files were `copied`."""
 
     case_level: int = 1
     folders: int = 0
@@ -51,6 +54,7 @@ class Levels:
     mails: int = 0
     letters: tuple[Path, ...] = ()
     root_is_case: bool = False
+    copied: tuple[str, ...] = ()
 
     @property
     def are_cases(self) -> bool:
@@ -75,8 +79,8 @@ class _Level:
 def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
-    mails, letters = 0, list[Path]()
-    for depth, place, files in _folders(root):
+    mails, letters, times = 0, list[Path](), FileTimes(datetime.now(UTC).year)
+    for depth, place, files in _folders(root, times):
         for file in files:
             if file.lower().endswith(_LETTERS):
                 mails += 1
@@ -96,7 +100,7 @@ def survey(root: Path) -> Levels:
     here = levels.get(case_level, _Level())
     deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
     is_case = _is_named_like_a_case(root.resolve().name)
-    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case)
+    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave())
 
 
 def _case_level(levels: dict[int, _Level]) -> int:
@@ -119,8 +123,9 @@ def _is_named_like_a_case(name: str) -> bool:
     return _CASE_NAME.search(name) is not None and _ONLY_YEAR.fullmatch(name) is None
 
 
-def _folders(root: Path) -> Iterator[tuple[int, str, list[str]]]:
-    """The root and every folder below it: its level, its path, the names of the files in it. Links are not followed."""
+def _folders(root: Path, times: FileTimes) -> Iterator[tuple[int, str, list[str]]]:
+    """The root and every folder below it: its level, its path, the names of the files in it. Links are not followed.
+    What the names and times of all say is added to `times`."""
     waiting = [(0, os.fspath(root))]
     while waiting:
         depth, place = waiting.pop()
@@ -129,10 +134,12 @@ def _folders(root: Path) -> Iterator[tuple[int, str, list[str]]]:
             with os.scandir(place) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
+                        times.add_folder(entry.name)
                         if depth < _DEEPEST:
                             waiting.append((depth + 1, entry.path))
                     elif not entry.name.startswith("."):
                         files.append(entry.name)
+                        times.add_file(entry.name, entry.stat(follow_symlinks=False).st_mtime_ns)
         except OSError:
             files = []  # whoever reads it says that it cannot be read
         yield depth, place, files

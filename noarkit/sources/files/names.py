@@ -23,6 +23,12 @@ _FEW = 20_000
 _PLACES = 2**26 - 1
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp"})
 
+SYSTEM_NAMES = frozenset(
+    {b"thumbs.db", b"ehthumbs.db", b"desktop.ini", b".ds_store", b".localized", b"$recycle.bin"}
+    | {b"system volume information", b".spotlight-v100", b".trashes", b".fseventsd"}
+)
+"""What a desktop system puts into folders, in small letters."""
+
 
 def text_of(name: bytes) -> str:
     """A name as Unicode, sign by sign as it stands; each undecodable byte becomes U+FFFD."""

@@ -36,7 +36,9 @@ from typing import Literal, get_args, get_type_hints
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
+from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
+from noarkit.sources.files.dates import DateEvidence
 
 UNDECODABLE = Note("W201")
 FORBIDDEN_SIGNS = Note("W202")
@@ -73,10 +75,7 @@ SKIPPED_REGISTER = "the register itself"
 SKIPPED_UNNAMED = "not named by the register"
 SKIPPED_NO_MAIL = "a mailbox without mail"
 
-SYSTEM_NAMES = frozenset(
-    {b"thumbs.db", b"ehthumbs.db", b"desktop.ini", b".ds_store", b".localized", b"$recycle.bin"}
-    | {b"system volume information", b".spotlight-v100", b".trashes", b".fseventsd"}
-)
+_TEXTS = ("own_domains", "include", "exclude", "dates_from", "dates_period", "dates_copied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,9 @@ class FilePolicy:
     include       patterns of names; files that none of them takes in are left out
     exclude       patterns of names that are left out, whatever is included
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
+    dates_from    what may say the date of a file, the best first (see `dates`)
+    dates_period  the first and the last day that dates are expected in
+    dates_copied  the first and the last day in which files were copied, so that their times say nothing
     """
 
     links: Literal["skip", "follow"] = "skip"
@@ -125,6 +127,19 @@ class FilePolicy:
     case_level: int = 0
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    dates_from: tuple[str, ...] = EVIDENCE
+    dates_period: tuple[str, ...] = ()
+    dates_copied: tuple[str, ...] = ()
+
+    @property
+    def dates(self) -> DateEvidence:
+        """What says the date of a file."""
+        return DateEvidence(self.dates_from, self.dates_period, self.dates_copied)
+
+    @property
+    def reads_documents(self) -> bool:
+        """True if documents are asked when they were saved."""
+        return self.look_inside and "document" in self.dates_from
 
     def with_settings(self, settings: Mapping[str, object]) -> FilePolicy:
         """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
@@ -134,7 +149,7 @@ class FilePolicy:
             if name not in kinds:
                 near = next(iter(get_close_matches(name, kinds, 1)), "")
                 raise PlanFault(where="[source]", why="unknown-key", name=name, near=near)
-            if name in ("own_domains", "include", "exclude"):
+            if name in _TEXTS:
                 changes[name] = _texts(name, value)
                 continue
             choices = get_args(kinds[name])

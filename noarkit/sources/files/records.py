@@ -35,7 +35,14 @@ class RecordMaker:
         self._folders: list[str] = []
         self._rights = lru_cache(maxsize=65_536)(_rights)
 
-    def file(self, found_file: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
+    def file(
+        self,
+        found_file: FoundFile,
+        *,
+        media_type: str | None = None,
+        puid: str | None = None,
+        saved: str | None = None,
+    ) -> SourceRecord:
         """The record of one file, its content the file itself."""
         folder, name, status, _, _ = found_file
         if folder is not self._folder:
@@ -46,6 +53,7 @@ class RecordMaker:
         fields = self._fields(folder, text, status)
         fields["media_type"] = media_type
         fields["puid"] = puid
+        fields["saved"] = saved
         content = Content(key, text, status.st_size, status.st_mtime_ns, None, media_type, puid)
         return SourceRecord("file", key, fields, (content,), self._notes(found_file, text, is_usual))
 
@@ -94,6 +102,7 @@ class RecordMaker:
             "mode": mode,
             "media_type": None,
             "puid": None,
+            "saved": None,
             "mail": {},
             "register": {},
         }

@@ -17,6 +17,7 @@ from noarkit.recipes.proposal import describe_kinds, observe
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
+from noarkit.sources.files.dates import latest_day
 from noarkit.sources.files.default import TOP, default_recipe
 from noarkit.sources.files.file_filter import FileFilter, FoundFile
 from noarkit.sources.files.inspection import OpenRoot, inspected
@@ -115,6 +116,11 @@ class FileTree:
 
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()
+        latest, evidence = latest_day(now), self._policy.dates
+        for item in self._undated_records(now):
+            yield evidence.dated(item, latest) if isinstance(item, SourceRecord) else item
+
+    def _undated_records(self, now: float) -> Iterator[SourceItem]:
         root = folders.open_root(self._root)
         with ExitStack() as stack:
             stack.callback(folder_handles.close, root)

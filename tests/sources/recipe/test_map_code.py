@@ -83,6 +83,7 @@ def _records(draw: st.DrawFn) -> SourceRecord:
         "root": "srv",
         "mail": draw(st.sampled_from(({}, {"subject": "Hei"}, {"date": "2020-01-06T11:00:00.000Z"}))),
         "modified": draw(MOMENTS),
+        "date": draw(MOMENTS),
         "size": draw(st.integers(12, 14)),
     }
     if draw(st.booleans()):
@@ -136,6 +137,7 @@ def _ordinary(number: int) -> SourceRecord:
         "root": "srv",
         "mail": {},
         "modified": "2024-01-02T03:04:05.678Z",
+        "date": "2024-01-02T03:04:05.678Z",
         "size": 1,
     }
     content = Content(f"a/c/{number}.txt", f"{number}.txt", 1, 2)
