@@ -386,6 +386,6 @@ def test_every_command_that_is_written_has_the_options_that_it_is_given(path: Pa
                     if word[-1] in ".,;:)`»":
                         break
                 if verb in COMMANDS:
-                    known = {name for parameter in find_command(verb).params for name in parameter.opts}
+                    known = {"--help", *(name for parameter in find_command(verb).params for name in parameter.opts)}
                     wrong += [f"noarkit {verb} {name}" for name in options if name not in known]
     assert wrong == []
