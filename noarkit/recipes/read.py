@@ -50,6 +50,7 @@ _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_refe
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
     *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
+    *("case_name", "case_exceptions"),
     *("include", "exclude"),
 )
 _DATES_OF_FILES = ("from", "period", "copied")

@@ -102,6 +102,7 @@ class PlainRecords:
             "media_type": media_type,
             "puid": None,
             "mail": {},
+            "case": {},
             "register": {},
             **self._more,
         }

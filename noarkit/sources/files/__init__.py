@@ -15,7 +15,8 @@ puids        PRONOM identifiers
 conditions   passwords, ends that are missing
 codecs       the codec of a video, by its own bytes
 owners       whose mails they are
-copy_waves   days in which files were copied rather than written
+tree_times   days in which files were copied rather than written, and how old each folder is
+case_names   case numbers in the names of folders
 dates        which day a file is of, by what speaks for it
 
 register_lookup  registers in use; registers: their rows by file

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import resources
 
 from noarkit.recipes.comments import as_comment, comment, with_comments
+from noarkit.sources.files.case_names import Fit
 from noarkit.sources.files.levels import Levels
 from noarkit.sources.files.owners import Owner
 
@@ -15,6 +16,11 @@ TOP = Levels()
 NOBODY = Owner()
 _OF_A_JOURNAL = ("journalposttype", "registreringsDato")
 """Lines of a rule that only a Journalpost has fields for."""
+_CASE_NUMBERS = (
+    'saksaar = "= record.case.year | default(none)"',
+    'sakssekvensnummer = "= record.case.number | default(none)"',
+)
+_MOST_TWICE = 40
 _NO_CLASS, _NO_CLASS_TITLE = "0", "Uten klasse"
 """The default class in the template."""
 
@@ -41,6 +47,8 @@ def default_recipe(
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
     if levels.mails:
         text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
+    if levels.fit:
+        text = _with_numbers(text, in_cases=in_cases)
     level_text, owner_text = _level_comment(levels, lang), _owner_comment(owner, lang)
     text = with_comments(text, lang, seen=level_text, level=levels.case_level, way=owner_text)
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
@@ -57,12 +65,42 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
     yield f"kind = {basic_string(kind)}"
     if kind == "files":
         yield f"case_level = {levels.case_level}"
+        if levels.fit:
+            yield from _case_names(levels.fit, lang)
     if levels.mails and letters:
         yield 'mail = "letters"'
         yield as_comment(comment(lang, "own-domains"))
         if owner.candidates:
             yield as_comment(comment(lang, "own-candidates", names=", ".join(owner.candidates)))
         yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
+
+
+def _case_names(fit: Fit, lang: str) -> Iterator[str]:
+    """The form of the names of case files with its evidence, and what of it somebody should decide."""
+    key = "case-name-asks" if fit.asks else "case-name"
+    counts = {"matching": fit.matching, "folders": fit.folders, "agreeing": fit.agreeing, "known": fit.known}
+    yield as_comment(comment(lang, key, **counts))
+    yield f"{'# ' if fit.asks else ''}case_name = {basic_string(fit.form.text)}"
+    if fit.twice:
+        yield as_comment(comment(lang, "case-twice"))
+        names = ", ".join(basic_string(name) for name in fit.twice[:_MOST_TWICE])
+        yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
+
+
+def _with_numbers(text: str, *, in_cases: bool) -> str:
+    """The recipe with the number and the title of a case file where its name tells them."""
+    if in_cases:
+        title = 'tittel = "= record.folders[:LEVEL] | last | default(record.root)"'
+        with_number = title.replace(
+            "= record.folders[:LEVEL] | last", "= record.case.title | default(record.folders[:LEVEL] | last)"
+        )
+        lines = (*_CASE_NUMBERS, 'mappeID = "= record.case.ident | default(none)"')
+        return text.replace(title, "\n".join((with_number, *lines)))
+    plain = 'fields = { tittel = "= item" }'
+    at_level = "if index == LEVEL - 1 else"
+    title = f"= record.case.title | default(item) {at_level} item"
+    ident = f"= record.case.ident | default(none) {at_level} none"
+    return text.replace(plain, f'fields = {{ tittel = "{title}", mappeID = "{ident}" }}')
 
 
 def _with_mails(text: str, *, in_cases: bool, owned: bool) -> str:

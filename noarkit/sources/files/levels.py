@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.sources.files.copy_waves import FileTimes
+from noarkit.sources.files.case_names import Fit, best_fit
+from noarkit.sources.files.tree_times import TreeTimes
 
 _DEEPEST = 12
 _MOST_LETTERS = 200
@@ -45,7 +46,8 @@ _ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
 class Levels:
     """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
-    and where the first of them are; the first and the last of the days in which files were `copied`."""
+    and where the first of them are; the first and the last of the days in which files were `copied`; and the form of
+    the names, where they bear case numbers."""
 
     case_level: int = 1
     folders: int = 0
@@ -55,6 +57,7 @@ class Levels:
     letters: tuple[Path, ...] = ()
     root_is_case: bool = False
     copied: tuple[str, ...] = ()
+    fit: Fit | None = None
 
     @property
     def are_cases(self) -> bool:
@@ -79,7 +82,7 @@ class _Level:
 def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
-    mails, letters, times = 0, list[Path](), FileTimes(datetime.now(UTC).year)
+    mails, letters, times = 0, list[Path](), TreeTimes(datetime.now(UTC).year)
     for depth, place, files in _folders(root, times):
         for file in files:
             if file.lower().endswith(_LETTERS):
@@ -100,7 +103,8 @@ def survey(root: Path) -> Levels:
     here = levels.get(case_level, _Level())
     deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
     is_case = _is_named_like_a_case(root.resolve().name)
-    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave())
+    fit = best_fit(times.folders(case_level))
+    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave(), fit)
 
 
 def _case_level(levels: dict[int, _Level]) -> int:
@@ -123,23 +127,23 @@ def _is_named_like_a_case(name: str) -> bool:
     return _CASE_NAME.search(name) is not None and _ONLY_YEAR.fullmatch(name) is None
 
 
-def _folders(root: Path, times: FileTimes) -> Iterator[tuple[int, str, list[str]]]:
+def _folders(root: Path, times: TreeTimes) -> Iterator[tuple[int, str, list[str]]]:
     """The root and every folder below it: its level, its path, the names of the files in it. Links are not followed.
     What the names and times of all say is added to `times`."""
-    waiting = [(0, os.fspath(root))]
+    waiting: list[tuple[tuple[str, ...], str]] = [((), os.fspath(root))]
     while waiting:
-        depth, place = waiting.pop()
+        steps, place = waiting.pop()
         files: list[str] = []
+        times.enter(steps)
         try:
             with os.scandir(place) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        times.add_folder(entry.name)
-                        if depth < _DEEPEST:
-                            waiting.append((depth + 1, entry.path))
+                        if len(steps) < _DEEPEST:
+                            waiting.append(((*steps, entry.name), entry.path))
                     elif not entry.name.startswith("."):
                         files.append(entry.name)
                         times.add_file(entry.name, entry.stat(follow_symlinks=False).st_mtime_ns)
         except OSError:
             files = []  # whoever reads it says that it cannot be read
-        yield depth, place, files
+        yield len(steps), place, files

@@ -38,6 +38,7 @@ from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
 from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
+from noarkit.sources.files.case_names import FORMS, BadForm, read_form
 from noarkit.sources.files.dates import DateEvidence
 
 UNDECODABLE = Note("W201")
@@ -75,7 +76,7 @@ SKIPPED_REGISTER = "the register itself"
 SKIPPED_UNNAMED = "not named by the register"
 SKIPPED_NO_MAIL = "a mailbox without mail"
 
-_TEXTS = ("own_domains", "include", "exclude", "dates_from", "dates_period", "dates_copied")
+_TEXTS = ("own_domains", "include", "exclude", "case_exceptions", "dates_from", "dates_period", "dates_copied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class FilePolicy:
     register_column   the register's column that names the file; found by its name where empty
     lead          the path of a register that leads: its rows are the records
     case_level    the level of folders that are case files; files in folders below them are noted. 0: none is
+    case_name     the form of their names, where they bear case numbers: `{year:4}-{number} {title}`
+    case_exceptions  names of folders of that level whose number is not taken
     include       patterns of names; files that none of them takes in are left out
     exclude       patterns of names that are left out, whatever is included
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
@@ -125,6 +128,8 @@ class FilePolicy:
     lead: str = ""
     unnamed: Literal["skip", "take"] = "skip"
     case_level: int = 0
+    case_name: str = ""
+    case_exceptions: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     dates_from: tuple[str, ...] = EVIDENCE
@@ -152,6 +157,8 @@ class FilePolicy:
             if name in _TEXTS:
                 changes[name] = _texts(name, value)
                 continue
+            if name == "case_name" and value and not _is_form(value):
+                raise PlanFault(where="[source] case_name", why="no-such-choice", name=", ".join(FORMS[:3]))
             choices = get_args(kinds[name])
             if choices and value not in choices:
                 raise PlanFault(where=f"[source] {name}", why="no-such-choice", name=", ".join(choices))
@@ -170,6 +177,14 @@ class FilePolicy:
             for option in fields(self)
             if getattr(self, option.name) != option.default
         }
+
+
+def _is_form(value: object) -> bool:
+    try:
+        read_form(str(value))
+    except BadForm:
+        return False
+    return True
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -11,10 +11,13 @@ from noarkit.graph.entity import Content, Note
 from noarkit.records import SourceRecord
 from noarkit.safe.owners import group_name, user_name
 from noarkit.sources.files import policy
+from noarkit.sources.files.case_names import read_form
 from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, is_plain, key_of, text_of
+from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.walk import EmptyFolder
 
+_AS_IT_STANDS = FilePolicy()
 _LONG_PATH = 255
 _DAY_S = 86_400
 _MINUTE_NS = 60 * 1_000_000_000
@@ -26,9 +29,12 @@ _KNOWS_BIRTH = hasattr(os.stat_result, "st_birthtime")  # on macOS and BSD
 class RecordMaker:
     """Makes the records of one tree. Remembers the notes of the folder at hand and the names of owners."""
 
-    def __init__(self, root_name: str, *, now: float, case_level: int = 0) -> None:
+    def __init__(self, root_name: str, *, now: float, file_policy: FilePolicy = _AS_IT_STANDS) -> None:
         self._root_name = root_name
-        self._case_level = case_level
+        self._case_level = file_policy.case_level
+        self._case_form = read_form(file_policy.case_name) if file_policy.case_name else None
+        self._case_exceptions = frozenset(file_policy.case_exceptions)
+        self._case: dict[str, object] = {}
         self._latest_ns = int((now + _DAY_S) * 1e9)
         self._folder: Folder | None = None
         self._folder_notes: tuple[Note, ...] = ()
@@ -94,6 +100,7 @@ class RecordMaker:
             "stem": stem,
             "ext": ext.lower(),
             "depth": len(parts),
+            "case": self._case,
             "size": status.st_size,
             "modified": timestamp(status.st_mtime_ns),
             "created": _birth(status) if _KNOWS_BIRTH else None,
@@ -142,6 +149,17 @@ class RecordMaker:
         if 0 < self._case_level < len(folder.parts):
             notes.append(policy.FLATTENED)
         self._folder, self._folder_notes, self._folders = folder, tuple(notes), list(folder.parts)
+        self._case = self._case_of(folder)
+
+    def _case_of(self, folder: Folder) -> dict[str, object]:
+        """What the name of the case file says that a folder is or lies in; nothing if it bears no number."""
+        if self._case_form is None or not 0 < self._case_level <= len(folder.parts):
+            return {}
+        name = folder.parts[self._case_level - 1]
+        case = None if name in self._case_exceptions else self._case_form.parse(name)
+        if case is None:
+            return {}
+        return {"year": case.year, "number": case.number, "ident": case.ident, "title": case.title or name}
 
 
 def timestamp(nanoseconds: int) -> str | None:

@@ -124,7 +124,7 @@ class FileTree:
         root = folders.open_root(self._root)
         with ExitStack() as stack:
             stack.callback(folder_handles.close, root)
-            maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
+            maker = RecordMaker(self._root_name(), now=now, file_policy=self._policy)
             if not self._policy.look_inside:
                 make_record = maker.file
                 for item in self._walk(root, now):
@@ -176,7 +176,7 @@ class FileTree:
         now = self._clock()
         root = folders.open_root(self._root)
         try:
-            maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
+            maker = RecordMaker(self._root_name(), now=now, file_policy=self._policy)
             for item in with_progress(self._walk(root, now), emit):
                 if isinstance(item, FoundFile):
                     status = item.status

@@ -13,10 +13,10 @@ from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source, reopen
 from noarkit.recipes import read_recipe
 from noarkit.records import SourceRecord
-from noarkit.sources.files.copy_waves import FileTimes
 from noarkit.sources.files.dates import DateEvidence, day_in_name, latest_day
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
+from noarkit.sources.files.tree_times import TreeTimes
 
 TODAY = datetime(2026, 11, 29, 12, tzinfo=UTC)
 LATEST = latest_day(TODAY.timestamp())
@@ -208,12 +208,12 @@ def test_a_source_that_is_no_tree_of_files_has_no_evidence_to_rank() -> None:
 
 def wave_of(days: dict[str, int], names: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The wave in files of some days."""
-    times = FileTimes(latest_year=2026)
+    times = TreeTimes(latest_year=2026)
     for day, count in days.items():
         for _ in range(count):
             times.add_file("a.txt", int(datetime.fromisoformat(f"{day}T12:00:00+00:00").timestamp() * 1e9))
     for name in names:
-        times.add_folder(name)
+        times.enter((name,))
     return times.wave()
 
 
@@ -245,7 +245,7 @@ def test_a_wave_of_copying_is_told_from_busy_days(
 
 
 def test_times_beyond_any_calendar_are_no_days() -> None:
-    times = FileTimes(latest_year=2026)
+    times = TreeTimes(latest_year=2026)
     for moment in (-(2**62), 2**62, 0):
         times.add_file("a", moment)
     assert times.wave() == ()

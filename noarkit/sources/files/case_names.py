@@ -1,0 +1,224 @@
+"""Case numbers in the names of folders: forms as people write them, and which form the folders of a level have.
+
+    form = read_form("{year:4}-{number} {title}")
+    form.parse("2014_0007 Høring om veg")    ->   CaseName(2014, 7, "Høring om veg", "0007")
+    form.parse("2014-03-12 Møte")            ->   None
+
+In braces stand fields, `{year:4}`, `{year:2}`, `{number}`, `{number:5}` (so many digits) and `{title}`; the rest is
+literal, but runs of blanks, dashes and underscores are alike. What looks like a date or a span of years is no number.
+
+A form is found by statistics. It fits a level if most of its folders have it, hardly any two have one number, and the
+years agree with those of the files, or cannot be anything else. What almost fits is asked, never taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from noarkit.sources.files.dates import day_in_name
+
+_FIELD = re.compile(r"\{(year:4|year:2|number|number:[1-9]|title)\}")
+_PATTERNS = {
+    "year:4": r"(?P<year>(?:19|20)\d\d)",
+    "year:2": r"(?P<year>\d\d)",
+    "number": r"(?P<number>\d{1,6})",
+    "title": r"(?P<title>.*?)",
+}
+_SEPARATORS = re.compile(r"[-_\s]+")
+_ANY_SEPARATOR = r"[-_\s]+"
+_TITLE_AT_END = r"(?:(?:[-_\s,.:;]+|(?=[^\w]))(?P<title>.*))?"
+_FIGURES_END = r"(?!\d|[-_.]\d)"
+_LONGEST_SPAN = 30
+_MONTHS = 12
+_LONGEST_NAME = 255
+
+FORMS = (
+    *("{year:4}-{number} {title}", "{year:4}{number:5} {title}"),
+    *("{year:2}-{number} {title}", "{number}-{year:4} {title}", "{number}-{year:2} {title}"),
+    *("Sak {year:4}-{number} {title}", "Sak {year:2}-{number} {title}", "Sak {number}-{year:2} {title}"),
+    *("{title} sak {year:4}-{number}", "{title} sak {year:2}-{number}", "{title} sak {number}-{year:2}"),
+    *("{title} (sak {year:4}-{number})", "{title} (sak {year:2}-{number})", "{title} (sak {number}-{year:2})"),
+)
+"""The forms that are looked for."""
+LEAST_FOLDERS = 12
+"""Of fewer folders nothing is taken without asking."""
+_LEAST_COVER, _LEAST_TO_ASK = 0.8, 0.25
+_LEAST_UNIQUE = 0.9
+_LEAST_AGREEMENT = 0.8
+_LEAST_KNOWN = 0.3
+_RIVAL = 0.15
+_LATEST_YEARS = 6
+
+
+class BadForm(ValueError):
+    """A form that cannot be read. The text says which part."""
+
+
+class CaseName(NamedTuple):
+    """What the name of a folder says of its case."""
+
+    year: int
+    number: int
+    title: str
+    figures: str
+    """The number as it is written."""
+
+    @property
+    def ident(self) -> str:
+        """The case number as archives write it."""
+        return f"{self.year}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseForm:
+    """A form of names, ready to read them."""
+
+    text: str
+    pattern: re.Pattern[str]
+
+    @property
+    def has_whole_years(self) -> bool:
+        """True if the year stands with four digits."""
+        return "{year:4}" in self.text
+
+    def parse(self, name: str) -> CaseName | None:
+        """What a name says; None if it does not have the form."""
+        match = self.pattern.fullmatch(name[:_LONGEST_NAME].strip())
+        if match is None:
+            return None
+        year, number = _whole_year(match["year"]), int(match["number"])
+        if not number or _is_span(year, match["number"]) or _is_day(name, match):
+            return None
+        return CaseName(year, number, (match.groupdict().get("title") or "").strip(" -_,.:;"), match["number"])
+
+
+def read_form(text: str) -> CaseForm:
+    """Reads a form. Raises `BadForm`."""
+    names = [name.partition(":")[0] for name in _FIELD.findall(text)]
+    if sorted(names) not in (["number", "year"], ["number", "title", "year"]) or "{" in _FIELD.sub("", text):
+        raise BadForm(text)
+    last_figure = max(names.index("number"), names.index("year"))
+    pieces, at = [], 0
+    for index, field in enumerate(_FIELD.finditer(text)):
+        before, name = text[at : field.start()], field[1]
+        is_end = field.end() == len(text)
+        if name == "title" and is_end and index and _SEPARATORS.fullmatch(before):
+            pieces.append(_TITLE_AT_END)
+        else:
+            pieces += [_literal(before), _pattern(name), _FIGURES_END if index == last_figure else ""]
+        at = field.end()
+    pieces.append(_literal(text[at:]))
+    return CaseForm(text, re.compile("".join(pieces), re.IGNORECASE))
+
+
+def _pattern(field: str) -> str:
+    """The expression of a field."""
+    name, _, digits = field.partition(":")
+    if name == "number" and digits:
+        return rf"(?P<number>\d{{{digits}}})"
+    return _PATTERNS[field]
+
+
+def _literal(text: str) -> str:
+    return _ANY_SEPARATOR.join(map(re.escape, _SEPARATORS.split(text)))
+
+
+def _whole_year(text: str) -> int:
+    """A year of four digits, or of two: none of those lies in the future."""
+    year = int(text)
+    if len(text) == len("2014"):
+        return year
+    return 2000 + year if 2000 + year <= datetime.now(UTC).year else 1900 + year
+
+
+def _is_span(year: int, number: str) -> bool:
+    """True for `2014-2017`: two years, and no number."""
+    return len(number) == len("2017") and abs(int(number) - year) <= _LONGEST_SPAN
+
+
+def _is_day(name: str, match: re.Match[str]) -> bool:
+    """True where year and number are the beginning of a date."""
+    day = day_in_name(name)
+    return day is not None and day.startswith(f"{_whole_year(match['year'])}-{int(match['number']):02}-")
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well a form fits the folders of a level: how many have it, and of how many the years of the files are known,
+    and agree. `asks` if somebody should say whether it is meant."""
+
+    form: CaseForm
+    folders: int
+    matching: int
+    known: int
+    agreeing: int
+    twice: tuple[str, ...]
+    asks: bool = False
+
+    @property
+    def cover(self) -> float:
+        """The share of folders that have the form."""
+        return self.matching / self.folders
+
+    @property
+    def agreement(self) -> float:
+        """The share of those whose years agree with those of their files; 1 where none is known."""
+        return self.agreeing / self.known if self.known else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of a level: its name, and the years that its files are of, as far as they tell."""
+
+    name: str
+    years: frozenset[int] = frozenset()
+
+
+def best_fit(folders: Sequence[Folder]) -> Fit | None:
+    """The form that the folders of a level have; None where none is near to it."""
+    fits = sorted(_fits(folders), key=lambda fit: (fit.cover * fit.agreement, fit.cover), reverse=True)
+    fits = [fit for fit in fits if fit.cover >= _LEAST_TO_ASK]
+    if not fits:
+        return None
+    best, *others = fits
+    is_sure = len(folders) >= LEAST_FOLDERS and _is_certain(best, folders)
+    rivals = [fit for fit in others if best.cover * best.agreement - fit.cover * fit.agreement < _RIVAL]
+    if is_sure and not any(_differ(best, fit, folders) for fit in rivals):
+        return best
+    return replace(best, asks=True)
+
+
+def _fits(folders: Sequence[Folder]) -> Iterator[Fit]:
+    for text in FORMS:
+        form = read_form(text)
+        cases = [(case, folder) for folder in folders if (case := form.parse(folder.name)) is not None]
+        if not cases:
+            continue
+        numbers = Counter((case.year, case.number) for case, _ in cases)
+        known = [(case.year, min(folder.years)) for case, folder in cases if folder.years]
+        agreeing = sum(0 <= first - year <= _LATEST_YEARS for year, first in known)
+        twice = tuple(folder.name for case, folder in cases if numbers[case.year, case.number] > 1)
+        yield Fit(form, len(folders), len(cases), len(known), agreeing, twice)
+
+
+def _is_certain(fit: Fit, folders: Sequence[Folder]) -> bool:
+    cases = [case for folder in folders if (case := fit.form.parse(folder.name)) is not None]
+    unique = len({(case.year, case.number) for case in cases})
+    if fit.cover < _LEAST_COVER or unique < _LEAST_UNIQUE * len(cases):
+        return False
+    if all(case.number <= _MONTHS and len(case.figures) <= len("12") for case in cases):
+        return False  # they may be months
+    if fit.known >= _LEAST_KNOWN * len(cases):
+        return fit.agreement >= _LEAST_AGREEMENT
+    return fit.form.has_whole_years and len({case.year for case in cases}) > 1  # without dates nothing else tells
+
+
+def _differ(fit: Fit, other: Fit, folders: Iterable[Folder]) -> bool:
+    """True if two forms read different numbers."""
+    pairs = ((fit.form.parse(folder.name), other.form.parse(folder.name)) for folder in folders)
+    return any(a is not None and b is not None and a[:2] != b[:2] for a, b in pairs)
