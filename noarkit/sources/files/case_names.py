@@ -185,9 +185,9 @@ def best_fit(folders: Sequence[Folder]) -> Fit | None:
     fits = [fit for fit in fits if fit.cover >= _LEAST_TO_ASK]
     if not fits:
         return None
-    best, *others = fits
+    best, *following_fits = fits
     is_sure = len(folders) >= LEAST_FOLDERS and _is_certain(best, folders)
-    rivals = [fit for fit in others if best.cover * best.agreement - fit.cover * fit.agreement < _RIVAL]
+    rivals = [fit for fit in following_fits if best.cover * best.agreement - fit.cover * fit.agreement < _RIVAL]
     if is_sure and not any(_differ(best, fit, folders) for fit in rivals):
         return best
     return replace(best, asks=True)
@@ -200,10 +200,10 @@ def _fits(folders: Sequence[Folder]) -> Iterator[Fit]:
         if not cases:
             continue
         numbers = Counter((case.year, case.number) for case, _ in cases)
-        known = [(case.year, min(folder.years)) for case, folder in cases if folder.years]
-        agreeing = sum(0 <= first - year <= _LATEST_YEARS for year, first in known)
+        dated_years = [(case.year, min(folder.years)) for case, folder in cases if folder.years]
+        agreeing = sum(0 <= first - year <= _LATEST_YEARS for year, first in dated_years)
         twice = tuple(folder.name for case, folder in cases if numbers[case.year, case.number] > 1)
-        yield Fit(form, len(folders), len(cases), len(known), agreeing, twice)
+        yield Fit(form, len(folders), len(cases), len(dated_years), agreeing, twice)
 
 
 def _is_certain(fit: Fit, folders: Sequence[Folder]) -> bool:
@@ -218,7 +218,7 @@ def _is_certain(fit: Fit, folders: Sequence[Folder]) -> bool:
     return fit.form.has_whole_years and len({case.year for case in cases}) > 1  # without dates nothing else tells
 
 
-def _differ(fit: Fit, other: Fit, folders: Iterable[Folder]) -> bool:
+def _differ(fit: Fit, rival: Fit, folders: Iterable[Folder]) -> bool:
     """True if two forms read different numbers."""
-    pairs = ((fit.form.parse(folder.name), other.form.parse(folder.name)) for folder in folders)
+    pairs = ((fit.form.parse(folder.name), rival.form.parse(folder.name)) for folder in folders)
     return any(a is not None and b is not None and a[:2] != b[:2] for a, b in pairs)

@@ -62,11 +62,11 @@ class DateEvidence:
         dates = {name: text for name in self.order if (text := self._date(name, record.fields))}
         plausible = [name for name, text in dates.items() if _FIRST_DAY <= text[:_DAY] <= latest_day]
         within = [name for name in plausible if _lies_in(dates[name], self.period)]
-        chosen = next(iter(within or plausible), None)
-        date_text = None if chosen is None else dates[chosen]
+        best_name = next(iter(within or plausible), None)
+        date_text = None if best_name is None else dates[best_name]
         if date_text is not None and len(date_text) == _DAY:
             date_text += _NOON
-        return replace(record, fields={**record.fields, "date": date_text, "date_from": chosen, "dates": dates})
+        return replace(record, fields={**record.fields, "date": date_text, "date_from": best_name, "dates": dates})
 
     def _date(self, name: str, fields: Mapping[str, object]) -> str | None:
         if name == "file":
@@ -108,7 +108,10 @@ def _days_in(name: str) -> Iterator[str]:
                 continue
 
 
-_day_in_folder = lru_cache(maxsize=4096)(day_in_name)
+@lru_cache(maxsize=4096)
+def _day_in_folder(name: str) -> str | None:
+    """The same of a folder, whose name comes again with each of its files."""
+    return day_in_name(name)
 
 
 def _of_names(fields: Mapping[str, object]) -> str | None:
