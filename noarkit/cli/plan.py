@@ -170,6 +170,8 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     journal = facts.get("journal", {})
     if any(journal.values()):
         yield texts.say("plan.journal", **{_WAYS.get(name, name): count for name, count in journal.items()})
+    if (domains := facts.get("mail_owner")) is not None:
+        yield texts.say("plan.mail-owner" if domains else "plan.no-mail-owner", domains=", ".join(domains))
     if dates := facts.get("date_evidence"):
         listed_names = ", ".join(
             texts.say(f"plan.dates-{name}", count=dates[name]) for name in (*EVIDENCE, "none") if name in dates

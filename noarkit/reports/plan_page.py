@@ -129,6 +129,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "entities": _entities(db),
             "places": _places(db, disclosures),
             "journal": _journal(db),
+            "mail_owner": _mail_owner(graph),
             "years": _years(db),
             **_format_facts(db),
             "faults": _faults(db, disclosures),
@@ -162,6 +163,12 @@ def loaded_facts(folder: RunFolder) -> dict[str, object] | None:
         return None
     wrong = len(state.differences)
     return {"stage": state.stage, "archive": state.archive, "numbers": state.numbers.as_data(), "found_wrong": wrong}
+
+
+def _mail_owner(graph: GraphStore) -> list[str] | None:
+    """The domains whose mail it is, as far as the source was told; None where mails are read as files."""
+    settings = orjson.loads(graph.meta("source_settings") or "{}")
+    return list(settings.get("own_domains", ())) if settings.get("mail", "file") != "file" else None
 
 
 def _estimate(folder: RunFolder) -> object:

@@ -11,7 +11,8 @@ from noarkit.documents import mail, outlook
 
 _LEAST_MAILS = 3
 _MOST_CANDIDATES = 5
-_LEAST_SHARE = 0.6
+_LEAST_SHARE = 0.3
+_LEAST_SHARE_ALONE = 0.6
 _MOST_BYTES = 8 * 1024 * 1024
 _OF_PERSONS = frozenset(
     {"gmail.com", "googlemail.com", "hotmail.com", "hotmail.no", "outlook.com", "live.com", "live.no", "msn.com"}
@@ -34,8 +35,8 @@ _PUBLIC = (".kommune.no", ".fylkeskommune.no", ".fylke.no", ".dep.no", ".stat.no
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The domain that most mails name; empty if none stands out. `mails` of the `read` ones name it. `candidates` are
-    those between which nothing decided."""
+    """The owner's domain; empty if nothing decides which it is. `mails` of the `read` ones name it. `candidates` are
+    those between which nothing decided, each with how many mails name it."""
 
     domain: str = ""
     mails: int = 0
@@ -46,8 +47,9 @@ class Owner:
 def owner_of(paths: Iterable[Path]) -> Owner:
     """Reads the heads of some mails and says whose they are. One that cannot be read says nothing.
 
-    Of two domains that every mail names, as in the letters of one case, it is not that of a person's mail account; else
-    the one of a public body; else the one with more addresses.
+    Of the domains that many mails name, it is the one of a public body; else the only one, if most mails name it. A
+    domain of persons' mail accounts is none. Whoever writes most may be a citizen, so that frequency alone decides
+    nothing between two.
     """
     read, counts, addresses = 0, Counter[str](), set[tuple[str, str]]()
     for path in paths:
@@ -56,22 +58,30 @@ def owner_of(paths: Iterable[Path]) -> Owner:
             read += 1
             counts.update({domain for domain, _ in pairs})
             addresses |= pairs
-    most = max((count for domain, count in counts.items() if domain not in _OF_PERSONS), default=0)
-    if read < _LEAST_MAILS or most < _LEAST_SHARE * read:
+    if read < _LEAST_MAILS:
         return Owner(read=read)
-    likely = sorted(domain for domain, count in counts.items() if count == most and domain not in _OF_PERSONS)
-    domain = _deciding(likely, Counter(domain for domain, _ in addresses))
-    return Owner(domain, most, read) if domain else Owner(read=read, candidates=tuple(likely[:_MOST_CANDIDATES]))
+    ranked_domains = sorted(counts, key=lambda domain: (-counts[domain], domain))
+    likely = [name for name in ranked_domains if counts[name] >= _LEAST_SHARE * read and name not in _OF_PERSONS]
+    domain = _deciding(likely, counts, Counter(domain for domain, _ in addresses))
+    if domain and (_is_public(domain) or counts[domain] >= _LEAST_SHARE_ALONE * read):
+        return Owner(domain, counts[domain], read)
+    return Owner(read=read, candidates=tuple(f"{name} ({counts[name]})" for name in likely[:_MOST_CANDIDATES]))
 
 
-def _deciding(likely: list[str], addresses: Counter[str]) -> str:
-    """The one among equally frequent domains that something speaks for; empty where nothing does."""
-    public = [domain for domain in likely if f".{domain}".endswith(_PUBLIC)]
-    for domains in (likely, public):
+def _deciding(likely: list[str], counts: Counter[str], addresses: Counter[str]) -> str:
+    """The one domain that something speaks for; empty where nothing does."""
+    public = [name for name in likely if _is_public(name)]
+    for domains in (public, likely):
         if len(domains) == 1:
             return domains[0]
-    ranked = sorted(public or likely, key=lambda domain: -addresses[domain])
-    return ranked[0] if addresses[ranked[0]] > addresses[ranked[1]] else ""
+        if public:  # several bodies that write to each other: the one in most mails, with most people
+            first, second = sorted(((counts[name], addresses[name], name) for name in public), reverse=True)[:2]
+            return first[2] if first[:2] > second[:2] else ""
+    return ""
+
+
+def _is_public(domain: str) -> bool:
+    return f".{domain}".endswith(_PUBLIC)
 
 
 def _addresses(path: Path) -> set[tuple[str, str]]:

@@ -22,7 +22,7 @@ from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.source import FileTree
 from samples.files.outlook import message
 
-US, THEM, OTHERS = "post@fjord.example", "Ola Nordmann <ola@example.no>", "Kari <kari@post.fjord.example>"
+US, THEM, OTHERS = "post@fjord.kommune.no", "Ola Nordmann <ola@example.no>", "Kari <kari@post.fjord.kommune.no>"
 
 
 def letter(sender: str, receiver: str, subject: str = "Søknad", *, attached: bool = False) -> bytes:
@@ -76,12 +76,42 @@ def mapped(source: FileTree) -> dict[str, list[Entity]]:
 def test_the_owner_is_whoever_nearly_every_mail_names(tmp_path: Path) -> None:
     lay_out(tmp_path)
     owner = owner_of(tmp_path.rglob("*.eml"))
-    assert (owner.domain, owner.mails, owner.read) == ("fjord.example", 7, 7)
+    assert (owner.domain, owner.mails, owner.read) == ("fjord.kommune.no", 7, 7)
     (tmp_path / "b").mkdir()
     for number in range(4):
         (tmp_path / "b" / f"{number}.eml").write_bytes(letter(f"a@x{number}.example", f"b@y{number}.example"))
     nobody = owner_of((tmp_path / "b").iterdir())
     assert (nobody.domain, nobody.candidates) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "domain", "candidates"),
+    [
+        ({("saetre.kommune.no", "example.no"): 61, ("example.no", "example.no"): 61}, "saetre.kommune.no", ()),
+        (
+            {("saetre.example", "x.example"): 40, ("x.example", "x.example"): 41},
+            "",
+            ("x.example (81)", "saetre.example (40)"),
+        ),
+        ({("firma.example", f"kunde{number}.example"): 1 for number in range(9)}, "firma.example", ()),
+        ({("a.kommune.no", "b.kommune.no"): 5, ("a.kommune.no", "x.example"): 5}, "a.kommune.no", ()),
+        ({("a.kommune.no", "b.kommune.no"): 5}, "", ("a.kommune.no (5)", "b.kommune.no (5)")),
+        ({("gmail.com", "hotmail.com"): 5}, "", ()),
+        ({("firma.example", "gmail.com"): 5}, "firma.example", ()),
+        ({("firma.example", "x.example"): 2}, "", ()),
+        ({("firma.example", "gmail.com"): 4, ("gmail.com", "hotmail.com"): 6}, "", ("firma.example (4)",)),
+    ],
+)
+def test_whoever_writes_most_is_not_the_owner_for_that(
+    tmp_path: Path, pairs: dict[tuple[str, str], int], domain: str, candidates: tuple[str, ...]
+) -> None:
+    number = 0
+    for (one, another), count in pairs.items():
+        for _ in range(count):
+            number += 1
+            (tmp_path / f"{number}.eml").write_bytes(letter(f"a@{one}", f"b@{another}"))
+    owner = owner_of(sorted(tmp_path.iterdir()))
+    assert (owner.domain, owner.candidates) == (domain, candidates)
 
 
 @pytest.mark.parametrize("above", ["", "Byggesak", "Byggesak/Nord"])
@@ -162,7 +192,7 @@ def correspondence(folder: Path, ours: str, theirs: str) -> Path:
     [
         ("kari@nordby.kommune.no", "ola@gmail.com"),
         ("kari@nordby.kommune.no", "ola@bygg.example"),
-        ("arkiv@fjord.example", "ola.nordmann@online.no"),
+        ("arkiv@fjord.kommune.no", "ola.nordmann@online.no"),
     ],
 )
 @pytest.mark.parametrize("above", [False, True])
@@ -186,7 +216,7 @@ def test_where_nothing_says_whose_the_mails_are_the_recipe_asks_and_says_nothing
     case = correspondence(tmp_path / "2024-0017 Byggesak", "kari@nord.example", "ola@sor.example")
     source = FileTree(case)
     text = source.default_recipe()
-    assert "nord.example, sor.example" in text
+    assert "nord.example (4), sor.example (4)" in text
     made = mapped(source)
     assert "Journalpost" not in made
     assert len(made["Korrespondansepart"]) == 8
@@ -225,7 +255,7 @@ def test_the_proposal_is_the_default_with_what_was_seen(tmp_path: Path) -> None:
     source = lay_out(tmp_path)
     text = source.proposal(ignore_event)
     assert text.endswith(source.default_recipe())
-    assert 'own_domains = ["fjord.example"]' in text
+    assert 'own_domains = ["fjord.kommune.no"]' in text
     assert "file: 13 records" in text
     assert "Ola" not in text
 
@@ -250,3 +280,24 @@ def test_the_plan_counts_what_came_in_and_went_out(
     assert line in Path("run/plan.html").read_text("utf-8")
     journal = json.loads(Path("run/plan-report.json").read_text("utf-8"))["journal"]
     assert journal == {"in": 4, "out": 3, "internal": 1, "attachments": 4, "unreadable_mails": 1}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "line"),
+    [
+        ("ola@example.no", "fjord.kommune.no: tells which mails came in, went out or stayed in the house"),
+        ("ola@sor.kommune.no", "not known, so no mail counts as come in or gone out"),
+    ],
+)
+def test_the_plan_tells_whose_mail_it_took_it_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], theirs: str, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    correspondence(Path("saker/2024-0017 Byggesak"), "kari@fjord.kommune.no", theirs)
+    assert main(["plan", "saker", "-o", "run"], {}) == 0
+    assert line in capsys.readouterr().out
+    assert line in Path("run/plan.html").read_text("utf-8")
+    Path("filer").mkdir()
+    Path("filer/a.txt").write_text("a")
+    assert main(["plan", "filer", "-o", "other"], {}) == 0
+    assert "Own mail" not in capsys.readouterr().out
