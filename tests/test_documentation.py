@@ -16,7 +16,8 @@ from noarkit.cli.main import COMMANDS, PROGRAM, main, program
 from noarkit.cli.options import Command, global_options
 from noarkit.config import SETTINGS
 from noarkit.errors import GRAVITY
-from noarkit.manual.chapters import CHAPTERS
+from noarkit.forms.noark5.spec import identify, schema_files
+from noarkit.manual.chapters import CHAPTERS, chapter_source
 from noarkit.words.texts import LANGUAGES, explain, texts
 from tests.manual_walk import follow
 
@@ -252,3 +253,15 @@ def test_json_lines_follow_their_schema(capsys: pytest.CaptureFixture[str]) -> N
         assert lines[-1]["event"] == "summary"
         for line in lines:
             judge.validate(line)
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_the_manual_states_the_official_schemas_as_they_are_known(lang: str) -> None:
+    text = chapter_source("extracting", lang)
+    stated = dict(re.findall(r"^\| `(\w+\.xsd)` \| `([0-9a-f]{64})` \|$", text, re.MULTILINE))
+    assert set(stated) == set(schema_files("5.0"))
+    for name, sha256 in stated.items():
+        schema = identify(sha256)
+        assert schema is not None
+        assert (schema.file, schema.line_ends) == (name, "lf")
+        assert schema.edition in ("2023", None)
