@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from noarkit.api.comparing import compare
+from noarkit.api.comparing import compare, is_archive
 from noarkit.catalogue.moments import spoken_apart
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -44,18 +45,26 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     with working(session) as work:
         comparison = compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
     console = session.console
+    sides = (right, left) if is_archive(left) else (left, right)  # an archive stands on the right, wherever it is named
+    names = {} if console.as_json else _names(comparison, sides)
     differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
     for item in map(mask_difference, differences):
-        console.result("difference", _line(session, item), **_data(item))
-    console.show(comparison, "\n".join(_summary_lines(session, comparison)))
+        console.result("difference", _line(session, item, names.get(item.key, "")), **_data(item))
+    console.show(comparison, "\n".join(_summary_lines(session, comparison, sides)))
     if kind is not None:
-        _write_report(session, comparison, (left, right), target, kind)
+        _write_report(session, comparison, sides, target, kind)
         console.result("report", session.texts.say("compare.written", path=target), path=str(target))
     if comparison.equal:
         return 0
     if comparison.counts.total() > len(differences):
         console.notify("compare.more", count=comparison.counts.total() - len(differences))
     return VerifyMismatch.exit_code
+
+
+def _names(comparison: CompareResult, sides: tuple[str, str]) -> Mapping[str, str]:
+    """What the units that are shown are called in the packages, as people may see it."""
+    keys = {difference.key for difference in comparison.differences[:_MOST_SHOWN]}
+    return {**unit_names(Path(sides[1]), keys), **unit_names(Path(sides[0]), keys)} if keys else {}
 
 
 def _write_report(
@@ -72,13 +81,13 @@ def _write_report(
     )
 
 
-def _line(session: Session, difference: Difference) -> str:
-    texts = session.texts
+def _line(session: Session, difference: Difference, name: str) -> str:
+    texts, unit = session.texts, f"{difference.key}  {name}" if name else difference.key
     if difference.kind == "differs":
         left, right = spoken_apart(difference.left, difference.right, session.config().zone)
         values = {"left": _format_value(left), "right": _format_value(right)}
-        return texts.say("compare.differs", type=difference.type, unit=difference.key, field=difference.field, **values)
-    return texts.say(f"compare.{difference.kind}", type=difference.type, unit=difference.key)
+        return texts.say("compare.differs", type=difference.type, unit=unit, field=difference.field, **values)
+    return texts.say(f"compare.{difference.kind}", type=difference.type, unit=unit)
 
 
 def _data(difference: Difference) -> dict[str, object]:
@@ -90,9 +99,10 @@ def _data(difference: Difference) -> dict[str, object]:
     )
 
 
-def _summary_lines(session: Session, comparison: CompareResult) -> list[str]:
+def _summary_lines(session: Session, comparison: CompareResult, sides: tuple[str, str]) -> list[str]:
     texts = session.texts
-    lines = [texts.say("compare.held", left=sum(comparison.left.values()), right=sum(comparison.right.values()))]
+    lines = [texts.say("compare.sides", left=plain(sides[0]), right=plain(sides[1]))]
+    lines += [texts.say("compare.held", left=sum(comparison.left.values()), right=sum(comparison.right.values()))]
     lines += [texts.say(f"compare.declared.{rule}", count=count) for rule, count in sorted(comparison.declared.items())]
     if comparison.equal:
         return [*lines, session.console.verdict(texts.say("compare.equal"), "good")]

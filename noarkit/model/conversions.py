@@ -60,6 +60,11 @@ def details_text(conversion: Conversion) -> str:
     return _BETWEEN.join((*parts, *_remarks(conversion)))
 
 
+def converted_sums(text: str) -> list[str]:
+    """The sha256 of what was converted, by every conversion that a text tells of."""
+    return [sums[1] for sums in _SUMS.finditer(text)]
+
+
 def parse_details(text: str) -> Conversion | None:
     """The conversion that a `formatDetaljer` carries; None for any other text."""
     parts = text.split(_BETWEEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -9,6 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import orjson
 
 from noarkit.forms.comparison.rules import By
+from noarkit.model.conversions import converted_sums
 from noarkit.model.disclosure import OPEN, PARTY_TYPE, Disclosure, Reason
 from noarkit.safe.scratch import scratch
 
@@ -16,6 +18,8 @@ Side = Literal["left", "right"]
 Kind = Literal["only-left", "only-right", "differs"]
 _BATCH = 2000
 _SIDES: tuple[Side, Side] = ("left", "right")
+_VERSIONS = frozenset({"Dokumentversjon", "dokumentobjekt"})
+_SHA256 = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _SCREENED: frozenset[str] = frozenset(get_args(Reason)) - {"part", ""}
 # why something of a unit, or of what it stands in, is screened
 _ABOVE = """
@@ -58,6 +62,8 @@ class Difference:
     left: object = None
     right: object = None
     disclosure: Disclosure = OPEN
+    is_original: bool = False
+    """True for a version that the other side replaces by an archival copy made of it."""
 
 
 class Ledger:
@@ -79,11 +85,15 @@ class Ledger:
             f"CREATE TABLE {table} (id TEXT, type TEXT, parent TEXT, uuid TEXT, ident TEXT, fields TEXT, key TEXT,"
             " klass TEXT, because TEXT)"
         )
+        db.execute(f"CREATE TABLE {side}_original (sha256 TEXT PRIMARY KEY)")
+        originals = f"INSERT OR IGNORE INTO {side}_original VALUES (?)"  # noqa: S608  # our own words
         insert = f"INSERT INTO {table} VALUES (?,?,?,?,?,?,NULL,?,?)"  # noqa: S608  # our own words
         batch: list[tuple[str, ...]] = []
         db.execute("BEGIN")
         for row in rows:
             fields_json = orjson.dumps(row.fields, option=orjson.OPT_SORT_KEYS).decode()
+            if row.type in _VERSIONS:
+                db.executemany(originals, ((sha256,) for sha256 in converted_sums(fields_json)))
             batch.append((*row[:5], fields_json, row.klass, row.disclosure.because))
             if len(batch) >= _BATCH:
                 db.executemany(insert, batch)
@@ -100,11 +110,13 @@ class Ledger:
         sides: tuple[tuple[Kind, Side, Side], ...] = (("only-left", "left", "right"), ("only-right", "right", "left"))
         for kind, side, other_side in sides:
             statement = (
-                f"SELECT h.type, h.key, h.id FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
+                f"SELECT h.type, h.key, h.id, h.fields FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
                 " ON t.key = h.key AND t.type = h.type WHERE t.key IS NULL ORDER BY h.key"
             )
-            for type_name, key, id_ in self._db.execute(statement):
-                yield Difference(kind, type_name, key, disclosure=self._disclosure(type_name, {side: id_}))
+            for type_name, key, id_, fields in self._db.execute(statement):
+                is_original = type_name in _VERSIONS and self._has_copy_of(fields, other_side)
+                disclosure = self._disclosure(type_name, {side: id_})
+                yield Difference(kind, type_name, key, disclosure=disclosure, is_original=is_original)
         differing_sql = (
             "SELECT l.type, l.key, l.fields, r.fields, l.id, r.id FROM left_side l JOIN right_side r"
             " ON r.key = l.key AND r.type = l.type WHERE l.fields != r.fields ORDER BY l.key"
@@ -112,6 +124,12 @@ class Ledger:
         for type_name, key, left, right, *ids in self._db.execute(differing_sql):
             disclosure = self._disclosure(type_name, dict(zip(_SIDES, ids, strict=True)))
             yield from _field_differences((type_name, key), orjson.loads(left), orjson.loads(right), disclosure)
+
+    def _has_copy_of(self, fields: str, side: Side) -> bool:
+        """True if a side has an archival copy of the version that has these fields."""
+        statement = f"SELECT 1 FROM {side}_original WHERE sha256 = ?"  # noqa: S608  # our own words
+        sums = _SHA256.findall(fields.lower())
+        return any(self._db.execute(statement, (sha256,)).fetchone() for sha256 in sums)
 
     def _disclosure(self, type_name: str, ids: Mapping[Side, str]) -> Disclosure:
         """What may be shown of a unit that has these ids: what neither side screens."""

@@ -7,7 +7,7 @@ from typing import Literal
 from noarkit.forms.noark5.write import unmapped
 
 By = Literal["id", "key"]
-Rule = Literal["new-id", "generated-date", "file-path", "edition"]
+Rule = Literal["new-id", "generated-date", "file-path", "edition", "original"]
 
 EARLIER_KEY = "key of an earlier extract"
 """What a unit's systemID was in the extract that it came from, where the archive gave it another."""

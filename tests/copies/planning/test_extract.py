@@ -15,6 +15,7 @@ import pytest
 from lxml import etree
 
 import noarkit
+from noarkit.cli.main import main
 from noarkit.model.conversions import checksums_in
 from tests.copies.planning.made import BORN, LETTER, MINUTES, NOTE, SHEET, Copies, lay, picture, sha256
 
@@ -195,3 +196,31 @@ def test_the_validator_names_only_what_has_no_copy(place: Path) -> None:
     assert {str(one.data["path"]).rpartition(".")[2] for one in found["N410"].places} == {"xls", "rtf"}
     assert found["N410"].count == 2
     assert not {"N402", "N407", "N408", "N409", "N415", "N419", "N420", "N421", "N422"} & found.keys()
+
+
+def test_a_delivery_without_originals_is_no_other_than_its_archive(place: Path) -> None:
+    comparison = noarkit.compare(place / "package", "embedded:first")
+    assert (comparison.equal, dict(comparison.declared)) == (True, {"original": 2})
+    assert not comparison.counts
+
+
+def test_a_copy_that_is_lost_is_a_difference_and_so_is_its_original(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = shutil.copytree(place / "package", tmp_path / "package")
+    structure = etree.parse(package / "arkivstruktur.xml")
+    lost = next(
+        found
+        for found in structure.iter(f"{{{NS['n']}}}dokumentobjekt")
+        if found.find("n:konvertering", NS) is not None
+    )
+    document = lost.getparent()
+    assert document is not None
+    document.remove(lost)
+    structure.write(package / "arkivstruktur.xml", xml_declaration=True, encoding="UTF-8")
+    comparison = noarkit.compare(package, "embedded:first")
+    assert (comparison.equal, dict(comparison.declared)) == (False, {"original": 1})
+    assert comparison.counts["only-right"] == 2
+    assert main(["compare", "embedded:first", str(package)], {}) == 7
+    told = capsys.readouterr().out
+    assert f"A is {package}, B is embedded:first." in told
