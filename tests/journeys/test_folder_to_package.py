@@ -1,0 +1,92 @@
+"""From a copied share to a package, by the commands alone: dates, numbers and titles are those of the records.
+
+The package is read with regular expressions and lxml, and judged by what the script that made the share knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from noarkit.cli.main import main
+from tests.journeys.old_share import YEARS, Share, make_share
+
+pytestmark = pytest.mark.usefixtures("one_archive")
+
+N = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
+DATES = (
+    *("opprettetDato", "avsluttetDato", "arkivertDato", "tilknyttetDato", "saksdato", "journaldato"),
+    *("dokumentetsDato", "mottattDato", "sendtDato"),
+)
+
+
+@pytest.fixture(scope="module")
+def share(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Share]:
+    """A share, loaded and delivered as `package`."""
+    place = tmp_path_factory.mktemp("share")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        made = make_share(Path("share"))
+        for words in (("plan", "share", "-o", "run"), ("ingest", "run"), ("verify", "run", "--depth", "bytes")):
+            assert main(list(words), {}) == 0, words
+        assert main(["extract", "-o", "package"], {}) == 3, "made, and not ready: formats, schemas, creator"
+        yield made
+
+
+@pytest.fixture(scope="module")
+def structure(share: Share) -> etree._Element:
+    """The structure of the package."""
+    return etree.parse(share.root.absolute().parent / "package" / "arkivstruktur.xml").getroot()
+
+
+def texts(element: etree._Element, name: str) -> list[str]:
+    """The texts of all elements of a name."""
+    return [str(found.text) for found in element.iter(f"{N}{name}")]
+
+
+def test_no_date_is_of_another_year_than_the_records(share: Share) -> None:
+    text = (share.root.absolute().parent / "package" / "arkivstruktur.xml").read_text("utf-8")
+    years = Counter((name, year) for name, year in re.findall(rf"<({'|'.join(DATES)})>(\d{{4}})", text))
+    outside = {entry: count for entry, count in years.items() if int(entry[1]) not in YEARS}
+    series_closed = {("avsluttetDato", year): 1 for _, year in outside}
+    assert outside == series_closed, "a series is closed when its load is: the published service keeps no date for it"
+    assert {name for name, _ in years} == {*DATES}
+
+
+def test_each_year_has_as_many_records_as_files(share: Share, structure: etree._Element) -> None:
+    created = [str(found.findtext(f"{N}opprettetDato")) for found in structure.iter(f"{N}registrering")]
+    assert Counter(int(day[:4]) for day in created) == share.files_by_year
+
+
+def test_cases_bear_the_number_and_the_title_of_their_folders(share: Share, structure: etree._Element) -> None:
+    cases = [found for found in structure.iter(f"{N}mappe") if found.find(f"{N}saksaar") is not None]
+    told = {str(case.findtext(f"{N}mappeID")): str(case.findtext(f"{N}tittel")) for case in cases}
+    assert told == dict(share.cases.values())
+    for case in cases:
+        year, number = str(case.findtext(f"{N}mappeID")).split("/")
+        assert (case.findtext(f"{N}saksaar"), case.findtext(f"{N}sakssekvensnummer")) == (year, number)
+        assert str(case.findtext(f"{N}saksdato"))[:4] == year
+        moments = sorted(str(found.findtext(f"{N}opprettetDato")) for found in case.iter(f"{N}registrering"))
+        assert str(case.findtext(f"{N}opprettetDato")) == moments[0]
+        assert str(case.findtext(f"{N}avsluttetDato")) >= moments[-1]
+
+
+def test_mails_came_in_and_went_out_and_are_of_the_year_of_their_day(share: Share, structure: etree._Element) -> None:
+    posts = [found for found in structure.iter(f"{N}registrering") if found.find(f"{N}journaldato") is not None]
+    ways = Counter(str(post.findtext(f"{N}journalposttype"))[:3] for post in posts)
+    assert ways == {"Inn": share.mails["I"], "Utg": share.mails["U"]}
+    for post in posts:
+        assert str(post.findtext(f"{N}journaldato"))[:4] == post.findtext(f"{N}journalaar")
+
+
+def test_the_plan_told_where_the_dates_come_from(share: Share, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = len(share.cases)
+    assert main(["plan", str(share.root), "-o", "again"], {}) == 0
+    out = capsys.readouterr().out
+    assert f"{cases} from names, {2 * cases} from mails, {2 * cases} from documents, {2 * cases} unknown" in out
+    assert "saetre.kommune.no: tells which mails came in" in out
