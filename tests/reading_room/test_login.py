@@ -158,7 +158,7 @@ def test_a_login_leads_nowhere_else(archive: Served) -> None:
 
 def test_who_logs_out_is_out(archive: Served) -> None:
     cookie = _cookie_of(_log_in(archive, archive.secret))
-    page = ask(archive.url, "/help", cookie=cookie)
+    page = _wait_until_read(archive, cookie)
     assert ask(archive.url, "/logout", method="POST", cookie=cookie, form={"csrf": "x"}).status == 403
     form = {"csrf": page.csrf}
     assert ask(archive.url, "/logout", method="POST", cookie=cookie, form=form).status == 303
