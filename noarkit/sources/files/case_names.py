@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import NamedTuple
 
 from noarkit.sources.files.dates import day_in_name
@@ -29,6 +30,8 @@ _PATTERNS = {
     "number": r"(?P<number>\d{1,6})",
     "title": r"(?P<title>.*?)",
 }
+_FIGURES = re.compile(r"\d\d.*\d|\d.*\d\d")
+"""What every case number has: a year of two figures at least, and a number."""
 _SEPARATORS = re.compile(r"[-_\s]+")
 _ANY_SEPARATOR = r"[-_\s]+"
 _TITLE_AT_END = r"(?:(?:[-_\s,.:;]+|(?=[^\w]))(?P<title>.*))?"
@@ -97,6 +100,7 @@ class CaseForm:
         return CaseName(year, number, (match.groupdict().get("title") or "").strip(" -_,.:;"), match["number"])
 
 
+@cache
 def read_form(text: str) -> CaseForm:
     """Reads a form. Raises `BadForm`."""
     names = [name.partition(":")[0] for name in _FIELD.findall(text)]
@@ -181,6 +185,8 @@ class Folder:
 
 def best_fit(folders: Sequence[Folder]) -> Fit | None:
     """The form that the folders of a level have; None where none is near to it."""
+    if sum(_FIGURES.search(folder.name) is not None for folder in folders) < _LEAST_TO_ASK * max(len(folders), 1):
+        return None
     fits = sorted(_fits(folders), key=lambda fit: (fit.cover * fit.agreement, fit.cover), reverse=True)
     fits = [fit for fit in fits if fit.cover >= _LEAST_TO_ASK]
     if not fits:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
@@ -46,6 +46,7 @@ _VERSION = re.compile(r"(?:\b(?:rev|ver|versjon|version|utgave)|(?<![^\W\d_])v)[
 """What stands before `1.2.2014` where that is no day."""
 _REGISTER_COLUMNS = ("dokumentetsdato", "dokumentdato", "brevdato", "journaldato", "document_date", "dato", "date")
 _FORMATS = make_formats(Formats())
+_SYSTEM_NAMES = frozenset(name.decode() for name in SYSTEM_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +60,37 @@ class DateEvidence:
 
     def dated(self, record: SourceRecord, latest_day: str) -> SourceRecord:
         """The record with `date`, `date_from` and `dates`; no date is believed that is later than `latest_day`."""
-        dates = {name: text for name in self.order if (text := self._date(name, record.fields))}
-        plausible = [name for name, text in dates.items() if _FIRST_DAY <= text[:_DAY] <= latest_day]
-        within = [name for name in plausible if _lies_in(dates[name], self.period)]
-        best_name = next(iter(within or plausible), None)
+        fields, dates = record.fields, dict[str, str]()
+        for name in self.order:
+            text = _DATES[name](fields)
+            if text and not (name == "file" and self._is_no_date(text, fields)):
+                dates[name] = text
+        best_name = self._best(dates, latest_day)
         date_text = None if best_name is None else dates[best_name]
         if date_text is not None and len(date_text) == _DAY:
             date_text += _NOON
-        return replace(record, fields={**record.fields, "date": date_text, "date_from": best_name, "dates": dates})
+        fields = {**fields, "date": date_text, "date_from": best_name, "dates": dates}
+        return SourceRecord(record.kind, record.key, fields, record.contents, record.notes)
 
-    def _date(self, name: str, fields: Mapping[str, object]) -> str | None:
-        if name == "file":
-            time, file_name = _text(fields.get("modified")), str(fields.get("name", ""))
-            is_copied = bool(time and self.copied and _lies_in(time, self.copied))
-            return None if is_copied or file_name.lower().encode() in SYSTEM_NAMES else time
-        return _DATES[name](fields)
+    def _best(self, dates: Mapping[str, str], latest_day: str) -> str | None:
+        """The first evidence that is plausible, within the period if any is."""
+        best_name = None
+        for name, text in dates.items():
+            if _FIRST_DAY <= text[:_DAY] <= latest_day:
+                if not self.period or _lies_in(text, self.period):
+                    return name
+                best_name = best_name or name
+        return best_name
+
+    def _is_no_date(self, time: str, fields: Mapping[str, object]) -> bool:
+        """True for the time of a file that was copied, or that a desktop system made."""
+        if self.copied and _lies_in(time, self.copied):
+            return True
+        return str(fields.get("name", "")).lower() in _SYSTEM_NAMES
 
 
 def _lies_in(time: str, days: Sequence[str]) -> bool:
-    return not days or days[0] <= time[:_DAY] <= days[-1]
+    return days[0] <= time[:_DAY] <= days[-1]
 
 
 def latest_day(now_s: float) -> str:
@@ -93,6 +106,8 @@ def day_in_name(name: str) -> str | None:
     >>> day_in_name("Rev 1.2.2014"), day_in_name("Budsjett 2014-2017"), day_in_name("201400123")
     (None, None, None)
     """
+    if "20" not in name and "19" not in name:
+        return None  # most names have no year, and none is looked at longer than that takes
     days = set(_days_in(name))
     return days.pop() if len(days) == 1 else None
 
@@ -116,15 +131,18 @@ def _day_in_folder(name: str) -> str | None:
 
 def _of_names(fields: Mapping[str, object]) -> str | None:
     """By the name of a file, else by that of the nearest folder that bears a day."""
+    day = day_in_name(str(fields.get("stem", "")))
     folders = fields.get("folders")
-    names = reversed(folders) if isinstance(folders, list) else ()
-    return day_in_name(str(fields.get("stem", ""))) or next(filter(None, map(_day_in_folder, names)), None)
+    if day is None and isinstance(folders, list):
+        for name in reversed(folders):
+            day = day or _day_in_folder(name)
+    return day
 
 
 def _of_mail(fields: Mapping[str, object]) -> str | None:
     """When a mail that came in was received, and any other was sent."""
     mail = fields.get("mail")
-    if not isinstance(mail, Mapping):
+    if not mail or not isinstance(mail, Mapping):
         return None
     received = mail.get("received") if mail.get("direction") == "in" else None
     return _text(received or mail.get("date"))
@@ -132,6 +150,8 @@ def _of_mail(fields: Mapping[str, object]) -> str | None:
 
 def _of_register(fields: Mapping[str, object]) -> str | None:
     row = fields.get("register")
+    if not row:
+        return None
     by_name = {str(name).casefold(): value for name, value in row.items()} if isinstance(row, Mapping) else {}
     for name in _REGISTER_COLUMNS:
         value = by_name.get(name)
@@ -145,6 +165,10 @@ def _of_document(fields: Mapping[str, object]) -> str | None:
     return _text(fields.get("saved"))
 
 
+def _of_file(fields: Mapping[str, object]) -> str | None:
+    return _text(fields.get("modified"))
+
+
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
@@ -154,4 +178,5 @@ _DATES: Mapping[str, Callable[[Mapping[str, object]], str | None]] = {
     "name": _of_names,
     "mail": _of_mail,
     "document": _of_document,
+    "file": _of_file,
 }

@@ -28,7 +28,7 @@ _LEAST_LATE = 5
 _LEAST_SHARE = 0.2
 _LEAST_SHARE_LATE = 0.9
 _YEAR_DAYS = 366
-_MOST_FOLDERS = 2_000
+_MOST_FOLDERS = 1_000
 _MOST_DAYS = 50
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _EPOCH = date(1970, 1, 1)
@@ -74,7 +74,9 @@ class TreeTimes:
         day = modified_ns // _DAY_NS
         if day in _DAYS:
             self._files[day] += 1
-        named_day = day_in_name(name) if self._above else None
+        if not self._above:
+            return
+        named_day = day_in_name(name)
         for folder in self._above:
             if named_day is not None:
                 folder.named.add(named_day)
@@ -108,6 +110,8 @@ class TreeTimes:
         return ()
 
     def _note_years(self, name: str) -> None:
+        if "20" not in name and "19" not in name:
+            return
         for text in _YEAR.findall(name):
             year = int(text)
             if self._newest_year < year <= self._latest_year:
