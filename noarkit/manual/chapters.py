@@ -13,6 +13,7 @@ from types import MappingProxyType
 from noarkit.manual.markdown import Block, Heading, Listing, parse, plain_text
 
 CHAPTERS = (
+    "deposit",
     "getting-started",
     "files",
     "mail",
