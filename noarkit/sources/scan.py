@@ -259,14 +259,18 @@ def _name_or_other(counter: Counter[str], name: str) -> str:
 
 
 def _year(record: SourceRecord) -> str:
-    """The year of a mail, a record's own time of change, or of its first content."""
-    mail = record.fields.get("mail")
-    dates = (mail.get("date") if isinstance(mail, Mapping) else None, record.fields.get("modified"))
-    for date in dates:
-        if isinstance(date, str) and date[:4].isdigit():
-            return date[:4]
+    """The year of the date that the source tells of a record; else that of a mail, of its change, or of its content."""
+    fields = record.fields
+    if "date_from" in fields:
+        return _year_in(fields["date"]) or UNKNOWN
+    mail = fields.get("mail")
+    year = _year_in(mail.get("date") if isinstance(mail, Mapping) else None) or _year_in(fields.get("modified"))
     modified_ns = record.contents[0].modified_ns if record.contents else None
-    return UNKNOWN if modified_ns is None else _year_of(modified_ns // _DAY_NS)
+    return year or (UNKNOWN if modified_ns is None else _year_of(modified_ns // _DAY_NS))
+
+
+def _year_in(date: object) -> str:
+    return date[:4] if isinstance(date, str) and date[:4].isdigit() else ""
 
 
 @lru_cache(maxsize=4096)

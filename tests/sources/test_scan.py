@@ -16,10 +16,12 @@ from noarkit.cli.main import main
 from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.recipes import read_recipe
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from noarkit.sources.scan import OTHER, Copied, scan
+from tests.journeys.old_share import YEARS, make_share
 
 
 class Listed:
@@ -179,3 +181,10 @@ def test_years_stand_in_order_and_the_rarest_are_cut(tmp_path: Path, capsys: pyt
     ]
     assert years == [year for year in range(1990, 2004) if year not in (1995, 1999)]
     assert "(+ 2)" in said
+
+
+def test_the_years_of_a_share_are_those_that_a_plan_goes_by(tmp_path: Path) -> None:
+    make_share(tmp_path / "share", cases_a_year=2)
+    source = FileTree(tmp_path / "share")
+    fitted = source.fitted(read_recipe(source.default_recipe()).source_settings("files"))
+    assert scan(fitted, ignore_event).years == {**{str(year): 2 * 5 for year in YEARS}, "unknown": 2 * 2 * len(YEARS)}
