@@ -8,8 +8,8 @@
     fonds, series, class  opprettetDato, avsluttetDato    the period, or the first and the last day of all
     series     arkivperiodeStartDato, …SluttDato          the period, where one is stated
 
-Only what the recipe left open is filled in; a folder without any day below it has those of the period. A day without a
-time of day stands for its noon, so that it is the same day in every zone that reads it.
+Only what the recipe left open is filled in; a folder without any day below it has its year, or those of the period. A
+day without a time of day stands for its noon, so that it is the same day in every zone that reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -67,6 +67,13 @@ class _Row:
                 return moment, moment
         return None
 
+    def year_span(self, zone: ZoneInfo) -> Span | None:
+        """The year of a case whose number bears one, as first and last day."""
+        year = self.fields.get(CASE_YEAR)
+        if not isinstance(year, int) or not date.min.year <= year <= date.max.year:
+            return None
+        return _noon(f"{year:04}-01-01", zone), _noon(f"{year:04}-12-31", zone)
+
     def fill(self, values: dict[str, FieldValue]) -> bool:
         """Takes the values of fields that its type has and that are open; True if there is any."""
         field_names = {name for name, field in metamodel().types[self.type].fields.items() if not field.newer}
@@ -90,7 +97,9 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
         spans = _Spans(db, page)
         changed = []
         for row in page:
-            span = row.own_span(zone) if row.family == _RECORDS else spans.of(row.number) or period
+            span = (
+                row.own_span(zone) if row.family == _RECORDS else spans.of(row.number) or row.year_span(zone) or period
+            )
             if span is None:
                 continue
             whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))

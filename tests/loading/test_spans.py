@@ -158,6 +158,15 @@ def test_a_period_that_is_stated_is_that_of_the_series_and_of_what_bears_no_day(
     assert made["Mappe A"]["opprettetDato"] == SUMMER_NOON.format("2015-06-20")
 
 
+def test_a_case_without_any_day_is_of_the_year_of_its_number(tmp_path: Path) -> None:
+    source = lay_out(tmp_path / "kilde", "2014-7 Sak/uten.txt", "Diverse/b 2015-06-20.txt")
+    more = ', administrativEnhet = "ADM", saksaar = "= (item | match(\'([0-9]{4}).*\') or [none])[0]"'
+    parts = {"model": "3", "classes": CLASSES, "folder": "Saksmappe"}
+    case = plan_of(source, tmp_path / "a", **parts, more=more)["Saksmappe 2014-7 Sak"]
+    assert (case["saksdato"], case["saksaar"]) == ("2014-01-01", 2014)
+    assert (case["opprettetDato"], case["avsluttetDato"]) == (NOON.format("2014-01-01"), NOON.format("2014-12-31"))
+
+
 def test_where_nothing_bears_a_day_nothing_is_dated(tmp_path: Path) -> None:
     made = plan_of(lay_out(tmp_path / "kilde", "A/a.txt", "b.txt"), tmp_path / "a")
     assert not [name for name, fields in made.items() if {"opprettetDato", "avsluttetDato"} & set(fields)]
