@@ -78,9 +78,9 @@ class Progress:
         """
         texts, tally, now_s = self._console.texts, self.tally, self._clock()
         step, whole = step_text(tally, texts, with_total=False), step_text(tally, texts)
-        pace = [f"{tally.rate(now_s):.0f}/s"]
-        bytes_done = tally.bytes - tally.bytes_before
-        bytes_pace = [f"{texts.size(int(bytes_done / max(now_s - tally.began_s, 0.001)))}/s"] if bytes_done else []
+        rate, bytes_done = tally.rate(now_s), tally.bytes - tally.bytes_before
+        pace = [] if rate is None else [f"{rate:.0f}/s"]
+        bytes_pace = [f"{texts.size(int(bytes_done / (now_s - tally.began_s)))}/s"] if bytes_done and pace else []
         remaining_s = tally.left_s(now_s)
         left = [] if remaining_s is None else [texts.say("progress.left", left=texts.duration(remaining_s))]
         out = [texts.say(f"progress.{name}", count=count) for name, count in sorted(tally.left_out.items())]

@@ -103,7 +103,9 @@ class JobState:
         if tally.step:
             seconds = max(now_s - tally.began_s, 0.001)
             bytes_per_second = (tally.bytes - tally.bytes_before) / seconds
-            self.steps[tally.step] = StepState(tally.done_count, tally.total, tally.rate(now_s), bytes_per_second)
+            self.steps[tally.step] = StepState(
+                tally.done_count, tally.total, tally.rate(now_s) or 0.0, bytes_per_second
+            )
 
     def copy(self) -> JobState:
         """As it is now, while another thread goes on."""

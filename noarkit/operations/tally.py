@@ -11,6 +11,7 @@ from noarkit.words.texts import Texts, grouped
 # the first steps are slower than the rest: sooner than this a time left would be a guess
 _SURE_AFTER_S = 3.0
 _SURE_SHARE = 0.005
+_PACE_AFTER_S = 1.0
 # what an event counts, and which of its fields says how many there are by now
 COUNTED: Mapping[str, tuple[str, str]] = {
     "source_read": ("reading", "items"),
@@ -46,16 +47,17 @@ class Tally:
     left_out: dict[str, int] = field(default_factory=dict)
     steps_begun: int = 0
 
-    def rate(self, now_s: float) -> float:
-        """Things done a second, of those done in this step."""
-        return (self.done_count - self.done_before) / max(now_s - self.began_s, 0.001)
+    def rate(self, now_s: float) -> float | None:
+        """Things done a second, of those done in this step; None in its first second, which says nothing."""
+        elapsed_s = now_s - self.began_s
+        return None if elapsed_s < _PACE_AFTER_S else (self.done_count - self.done_before) / elapsed_s
 
     def left_s(self, now_s: float) -> float | None:
         """Seconds to the end at the pace so far; None if that cannot be said."""
-        new = self.done_count - self.done_before
-        if self.total is None or now_s - self.began_s < _SURE_AFTER_S or new < _SURE_SHARE * self.total:
+        new, rate = self.done_count - self.done_before, self.rate(now_s)
+        if self.total is None or not rate or now_s - self.began_s < _SURE_AFTER_S or new < _SURE_SHARE * self.total:
             return None
-        return max(self.total - self.done_count, 0) / self.rate(now_s)
+        return max(self.total - self.done_count, 0) / rate
 
     def begin(self, step: str, now_s: float, data: Mapping[str, object]) -> None:
         """Begins another step, of which some may be done already; what was left out stays counted."""
@@ -90,6 +92,8 @@ def take_event(tally: Tally, event: Event, now_s: float) -> bool:
         tally.bytes = max(tally.bytes, _int_of(event, "bytes"))
     else:
         return False
+    if tally.total is not None and tally.done_count > tally.total:
+        tally.total = None  # more are done than there were to be: nobody knows how many there are
     return True
 
 

@@ -153,3 +153,22 @@ def test_a_remark_of_a_service_is_told_in_words(why: str, capsys: pytest.Capture
     told = capsys.readouterr().err
     assert ("scan-7" in told) == (why == "scan-state")
     assert ("31" in told) == (why != "scan-state")
+
+
+def test_no_pace_is_told_in_the_first_second_of_a_step() -> None:
+    shown = Shown()
+    shown.hear(5.0, "source_read", items=500)
+    assert "/s" not in shown.progress.line(), "500 in no time are no 500,000 a second"
+    shown.hear(7.0, "source_read", items=700)
+    assert "350/s" in shown.progress.line()
+
+
+def test_where_more_are_done_than_there_were_to_be_no_total_is_told() -> None:
+    shown = Shown()
+    shown.hear(0.0, "load_began", objects=814, done=0, bytes=0, bytes_done=0)
+    shown.hear(10.0, "chunk_done", made=814, already=0, bytes=0)
+    assert "100 %" in shown.progress.line() and "of 814" in shown.progress.line()
+    shown.hear(11.0, "chunk_done", made=125, already=0, bytes=0)
+    line = shown.progress.line()
+    assert "939" in line
+    assert "814" not in line and "%" not in line
