@@ -24,6 +24,7 @@ import orjson
 
 from noarkit.graph.entity import FieldValue
 from noarkit.graph.store import GraphStore, fields_json
+from noarkit.loading.finality import STATUS
 from noarkit.model.conversions import parse_details
 from noarkit.model.headings import CREATED, DAY_FIELDS
 from noarkit.model.metamodel import metamodel
@@ -76,12 +77,17 @@ class _Row:
 
     def fill(self, values: dict[str, FieldValue]) -> bool:
         """Takes the values of fields that its type has and that are open; True if there is any."""
-        field_names = {name for name, field in metamodel().types[self.type].fields.items() if not field.newer}
+        fields = metamodel().types[self.type].fields
+        field_names = {name for name, field in fields.items() if not field.newer or self._is_withheld(name)}
         missing = {
             name: value for name, value in values.items() if name in field_names and self.fields.get(name) is None
         }
         self.fields.update(missing)
         return bool(missing)
+
+    def _is_withheld(self, name: str) -> bool:
+        """True for what is sent when all is closed, to an archive that has the field."""
+        return name == CLOSED and self.type in STATUS
 
 
 def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: bool) -> None:
