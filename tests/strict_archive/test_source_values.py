@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.journeys.old_share import YEARS, make_share
 from tests.strict_archive.conftest import ACCOUNT, Strict
 
 NOARK = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
@@ -130,3 +131,20 @@ def test_carried_dates_and_numbers_are_those_of_the_package(lesser: Strict) -> N
     of_posts = {"journalaar 2014", "registreringsID 2014/17", "registreringsID 2014/18"}
     assert numbers == {"mappeID 2014/7", "saksaar 2014"} | of_posts
     assert "Dates, years and numbers of the source were put back" in lesser.out
+
+
+def test_a_copied_share_without_a_recipe_is_stopped_and_carried_too(lesser: Strict) -> None:
+    made = make_share(Path("old"), cases_a_year=3)
+    assert lesser.noarkit("plan", "old", "-o", "old-run") == 0, lesser.err
+    assert lesser.noarkit("ingest", "old-run", "--workers", 0) == 4
+    assert "F413" in lesser.err and "of 2014–2019" in lesser.err
+    assert not lesser.objects("Saksmappe"), "nothing was sent"
+    command = lesser.out[lesser.out.index("noarkit plan") :].partition("     ")[0]
+    assert lesser.noarkit(*shlex.split(command)[1:]) == 0, lesser.err
+    run = shlex.split(command)[shlex.split(command).index("-o") + 1]
+    assert lesser.noarkit("ingest", run, "--workers", 0) == 3, lesser.err
+    assert lesser.noarkit("extract", "-o", "pkg", "--include-open") == 3, lesser.err
+    values = list(extracted())
+    dates = {(name, text[:4]) for _, name, text in values if name.endswith("Dato") or name.endswith("dato")}
+    assert {int(year) for name, year in dates if name != "avsluttetDato"} == set(YEARS)
+    assert {text for kind, name, text in values if name == "mappeID"} == {number for number, _ in made.cases.values()}
