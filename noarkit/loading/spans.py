@@ -115,7 +115,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
                 changed.append((fields_json(row.fields), row.number))
         spans.keep()
         db.executemany("UPDATE entity SET fields = ? WHERE n = ?", changed)
-    _date_spine(db, period or whole, rules.period)
+    _date_spine(db, period or whole, rules.period, closes=closes)
     _date_by_parents(db, closes=closes and rules.archived == "last")
     store.remember(DERIVED, "yes")
     db.execute("DROP TABLE span")
@@ -176,11 +176,13 @@ def _pages(db: sqlite3.Connection) -> Iterator[list[_Row]]:
         before = rows[-1][0]
 
 
-def _date_spine(db: sqlite3.Connection, span: Span | None, period: tuple[str, ...]) -> None:
+def _date_spine(db: sqlite3.Connection, span: Span | None, period: tuple[str, ...], *, closes: bool) -> None:
     """What every record hangs under has the days of the whole; an archive that has it already keeps its own."""
     if span is None:
         return
-    values: dict[str, FieldValue] = {CREATED: span[0], CLOSED: span[1]}
+    values: dict[str, FieldValue] = {CREATED: span[0]}
+    if closes:
+        values[CLOSED] = span[1]
     if period:
         values |= {PERIOD_BEGINS: period[0], PERIOD_ENDS: period[-1]}
     marks = ", ".join("?" * len(_SPINE))

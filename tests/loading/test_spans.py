@@ -142,6 +142,7 @@ def test_a_record_may_count_as_archived_with_the_load(
     for name in ("b 2015-06-20.txt", "uten.txt"):
         assert ("avsluttetDato" in made[f"Basisregistrering {name}"]) is of_record, name
     assert ("avsluttetDato" in made["Mappe S"]) is of_folder
+    assert ("avsluttetDato" in made["Arkiv A"]) is of_folder, "what takes more later is not closed by its date"
 
 
 def test_a_period_that_is_stated_is_that_of_the_series_and_of_what_bears_no_day(tmp_path: Path) -> None:
