@@ -4,6 +4,7 @@
     signatures  media types where libmagic does not run
     office_type  the media type of an office document in a zip
     properties  when a document says that it was last saved
+    zip_tail    single members of a zip by the list at its end
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes
     word        Word documents since 2007 as spans

@@ -11,20 +11,14 @@ from __future__ import annotations
 
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from datetime import datetime
-from struct import unpack_from
 
 from noarkit.documents import outlook
-from noarkit.safe.descriptors import read_at
+from noarkit.documents.zip_tail import SIGNATURE, find_member, read_member, read_tail
 
-_TAIL_BYTES = 66 * 1024  # the end of a zip file, with the longest comment it may have
 _MEMBER_BYTES = 64 * 1024
 _LARGEST_CONTAINER = 64 * 1024 * 1024
-_ENTRY, _ENTRY_BYTES = b"PK\x01\x02", 46
-_LOCAL, _LOCAL_BYTES = b"PK\x03\x04", 30
-_STORED, _DEFLATED = 0, 8
 _OFFICE_PART, _OPEN_PART = b"docProps/core.xml", b"meta.xml"
 _IN_OFFICE = (re.compile(rb"<(?:\w+:)?modified\b[^>]*>([^<]+)<"), re.compile(rb"<(?:\w+:)?created\b[^>]*>([^<]+)<"))
 _IN_OPEN = (re.compile(rb"<dc:date\b[^>]*>([^<]+)<"), re.compile(rb"<meta:creation-date\b[^>]*>([^<]+)<"))
@@ -41,7 +35,7 @@ _FIRST_YEAR = 1970
 
 def saved_at(descriptor: int, size: int, head: bytes) -> str | None:
     """When a document says that it was saved last, or made; in ISO 8601, without zone where it tells none."""
-    if head.startswith(_LOCAL):
+    if head.startswith(SIGNATURE):
         return _first_time(_in_zip(descriptor, size))
     if head.startswith(b"%PDF-"):
         return _first_time(_in_pdf(descriptor, size, head))
@@ -65,40 +59,16 @@ def _first_time(texts: Iterator[str]) -> str | None:
 
 
 def _in_zip(descriptor: int, size: int) -> Iterator[str]:
-    tail = read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
+    tail = read_tail(descriptor, size)
     for name, patterns in ((_OFFICE_PART, _IN_OFFICE), (_OPEN_PART, _IN_OPEN)):
-        member = _member(descriptor, tail, name)
-        if member:
-            yield from _matches(member, patterns)
-
-
-def _member(descriptor: int, tail: bytes, name: bytes) -> bytes:
-    """The first bytes of a member, if the list at the end of a zip names it; nothing otherwise."""
-    at = tail.find(name)
-    while at >= 0:
-        entry = at - _ENTRY_BYTES
-        if entry >= 0 and tail.startswith(_ENTRY, entry) and unpack_from("<H", tail, entry + 28)[0] == len(name):
-            break
-        at = tail.find(name, at + 1)
-    if at < 0:
-        return b""
-    (method,), (packed,) = unpack_from("<H", tail, entry + 10), unpack_from("<I", tail, entry + 20)
-    (begins,) = unpack_from("<I", tail, entry + 42)
-    local = read_at(descriptor, _LOCAL_BYTES + min(packed, _MEMBER_BYTES) + 1024, begins)
-    if len(local) < _LOCAL_BYTES or not local.startswith(_LOCAL):
-        return b""
-    data = local[_LOCAL_BYTES + sum(unpack_from("<HH", local, 26)) :][:packed]
-    if method == _STORED:
-        return data
-    try:
-        return zlib.decompressobj(-15).decompress(data, _MEMBER_BYTES) if method == _DEFLATED else b""
-    except zlib.error:
-        return b""
+        member = find_member(tail, name)
+        if member is not None:
+            yield from _matches(read_member(descriptor, member, _MEMBER_BYTES), patterns)
 
 
 def _in_pdf(descriptor: int, size: int, head: bytes) -> Iterator[str]:
     """Of the information that the trailer names, else of the metadata that stand in the first or last bytes."""
-    tail = read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
+    tail = read_tail(descriptor, size)
     for reference in reversed(list(_INFO.finditer(tail))):
         begins = re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (reference[1], reference[2]))
         for part in (tail, head):

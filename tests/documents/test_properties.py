@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.documents.detect import HEAD_BYTES
+from noarkit.documents.office_type import office_type
 from noarkit.documents.properties import saved_at
 
 FLAT = """<?xml version="1.0"?>
@@ -172,3 +173,20 @@ def test_what_is_no_document_says_nothing(tmp_path: Path, content: bytes) -> Non
     path = tmp_path / "x"
     path.write_bytes(content)
     assert saved(path) is None
+
+
+def test_what_looks_like_a_list_of_members_hides_none_of_the_true_ones(tmp_path: Path) -> None:
+    path = tmp_path / "x.docx"
+    false_entry = b"PK\x01\x02" + b"\xff" * 60
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("picture.bin", false_entry)
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<w/>")
+        archive.writestr("docProps/core.xml", "<c><a:modified>2014-03-12T09:15:00Z</a:modified></c>")
+    assert saved(path) == "2014-03-12T09:15:00Z"
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        told = office_type(descriptor, path.stat().st_size, os.pread(descriptor, HEAD_BYTES, 0))
+    finally:
+        os.close(descriptor)
+    assert told == "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
