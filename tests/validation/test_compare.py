@@ -13,6 +13,7 @@ import pytest
 from noarkit.archive.values import Query, Save
 from noarkit.errors import PackageFault
 from noarkit.forms.comparison import compare_extracts, compare_with_archive
+from noarkit.forms.comparison.ledger import Ledger, Row
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to, ingest
 from tests.roundtrip.worlds import build
 
@@ -117,3 +118,21 @@ def test_by_key_new_ids_and_dates_are_declared(world: tuple[WholeArchive, Path],
 def test_a_folder_without_an_extract_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackageFault):
         compare_extracts(tmp_path, tmp_path)
+
+
+def test_an_original_counts_as_replaced_only_where_its_own_document_has_the_copy() -> None:
+    original, copy = "a" * 64, "b" * 64
+    details = f"fmt/477 · fra fmt/412 · 2026-11-22T09:12:03Z · x · av y · regel z · sha256 {original} → {copy}"
+
+    def version(document: str, uuid: str, sha256: str, details: str = "") -> Row:
+        fields = {"sha256": sha256, "formatDetaljer": details}
+        return Row(f"{document}/{uuid}", "Dokumentversjon", document, uuid, "", fields)
+
+    documents = [Row(name, "Dokument", "", name, "", {}) for name in ("one", "two")]
+    copies = [version("one", "c1", copy, details)]
+    originals = [version("one", "o1", original), version("two", "o2", original)]  # the same bytes in both
+    with Ledger() as ledger:
+        ledger.fill("left", [*documents, *copies], "id")
+        ledger.fill("right", [*documents, *copies, *originals], "id")
+        found = {difference.key: difference.is_original for difference in ledger.differences()}
+    assert found == {"o1": True, "o2": False}, "of the second document the bytes are lost"

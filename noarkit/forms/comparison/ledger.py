@@ -85,21 +85,22 @@ class Ledger:
             f"CREATE TABLE {table} (id TEXT, type TEXT, parent TEXT, uuid TEXT, ident TEXT, fields TEXT, key TEXT,"
             " klass TEXT, because TEXT)"
         )
-        db.execute(f"CREATE TABLE {side}_original (sha256 TEXT PRIMARY KEY)")
-        originals = f"INSERT OR IGNORE INTO {side}_original VALUES (?)"  # noqa: S608  # our own words
+        db.execute(f"CREATE TABLE {side}_original (sha256 TEXT, document TEXT)")
+        originals = f"INSERT INTO {side}_original VALUES (?, ?)"  # noqa: S608  # our own words
         insert = f"INSERT INTO {table} VALUES (?,?,?,?,?,?,NULL,?,?)"  # noqa: S608  # our own words
         batch: list[tuple[str, ...]] = []
         db.execute("BEGIN")
         for row in rows:
             fields_json = orjson.dumps(row.fields, option=orjson.OPT_SORT_KEYS).decode()
             if row.type in _VERSIONS:
-                db.executemany(originals, ((sha256,) for sha256 in converted_sums(fields_json)))
+                db.executemany(originals, ((sha256, row.parent) for sha256 in converted_sums(fields_json)))
             batch.append((*row[:5], fields_json, row.klass, row.disclosure.because))
             if len(batch) >= _BATCH:
                 db.executemany(insert, batch)
                 batch.clear()
         db.executemany(insert, batch)
         db.execute("COMMIT")
+        db.execute(f"CREATE INDEX {side}_original_sum ON {side}_original (sha256)")
         db.execute(f"CREATE INDEX {table}_id ON {table} (id)")
         self._set_keys(table, by)
         db.execute(f"CREATE INDEX {table}_key ON {table} (key)")
@@ -110,11 +111,11 @@ class Ledger:
         sides: tuple[tuple[Kind, Side, Side], ...] = (("only-left", "left", "right"), ("only-right", "right", "left"))
         for kind, side, other_side in sides:
             statement = (
-                f"SELECT h.type, h.key, h.id, h.fields FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
+                f"SELECT h.type, h.key, h.id, h.fields, h.parent FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
                 " ON t.key = h.key AND t.type = h.type WHERE t.key IS NULL ORDER BY h.key"
             )
-            for type_name, key, id_, fields in self._db.execute(statement):
-                is_original = type_name in _VERSIONS and self._has_copy_of(fields, other_side)
+            for type_name, key, id_, fields, document in self._db.execute(statement):
+                is_original = type_name in _VERSIONS and self._has_copy(fields, (side, document), other_side)
                 disclosure = self._disclosure(type_name, {side: id_})
                 yield Difference(kind, type_name, key, disclosure=disclosure, is_original=is_original)
         differing_sql = (
@@ -125,11 +126,16 @@ class Ledger:
             disclosure = self._disclosure(type_name, dict(zip(_SIDES, ids, strict=True)))
             yield from _field_differences((type_name, key), orjson.loads(left), orjson.loads(right), disclosure)
 
-    def _has_copy_of(self, fields: str, side: Side) -> bool:
-        """True if a side has an archival copy of the version that has these fields."""
-        statement = f"SELECT 1 FROM {side}_original WHERE sha256 = ?"  # noqa: S608  # our own words
-        sums = _SHA256.findall(fields.lower())
-        return any(self._db.execute(statement, (sha256,)).fetchone() for sha256 in sums)
+    def _has_copy(self, fields: str, place: tuple[Side, str], other_side: Side) -> bool:
+        """True if the same document of the other side has an archival copy of the version that has these fields."""
+        side, document = place
+        statement = (
+            f"SELECT 1 FROM {other_side}_original o JOIN {other_side}_side t ON t.id = o.document"  # noqa: S608  # our own words
+            f" JOIN {side}_side h ON h.key = t.key AND h.type = t.type WHERE o.sha256 = ? AND h.id = ?"
+        )
+        return any(
+            self._db.execute(statement, (sha256, document)).fetchone() for sha256 in _SHA256.findall(fields.lower())
+        )
 
     def _disclosure(self, type_name: str, ids: Mapping[Side, str]) -> Disclosure:
         """What may be shown of a unit that has these ids: what neither side screens."""
