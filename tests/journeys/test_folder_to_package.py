@@ -88,3 +88,11 @@ def test_the_plan_told_where_the_dates_come_from(share: Share, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert f"{cases} from names, {2 * cases} from mails, {2 * cases} from documents, {2 * cases} unknown" in out
     assert "saetre.kommune.no: tells which mails came in" in out
+
+
+def test_a_page_shows_a_package_of_several_years(share: Share, tmp_path: Path) -> None:
+    package, page = share.root.absolute().parent / "package", tmp_path / "page.html"
+    assert main(["validate", str(package), "--report", "html", "-o", str(page)], {}) == 3
+    text = page.read_text("utf-8")
+    assert "<svg" in text
+    assert all(str(year) in text for year in YEARS)
