@@ -22,7 +22,6 @@ from noarkit.loading.next_step import command_line
 from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
-from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.reports import plan_report
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.settings import Settings, resolve_settings
@@ -173,10 +172,8 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     if (domains := facts.get("mail_owner")) is not None:
         yield texts.say("plan.mail-owner" if domains else "plan.no-mail-owner", domains=", ".join(domains))
     if dates := facts.get("date_evidence"):
-        listed_names = ", ".join(
-            texts.say(f"plan.dates-{name}", count=dates[name]) for name in (*EVIDENCE, "none") if name in dates
-        )
-        yield texts.say("plan.dates", told=listed_names)
+        counts = ", ".join(texts.say(f"plan.dates-{entry['evidence']}", count=entry["count"]) for entry in dates)
+        yield texts.say("plan.dates", told=counts)
     warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)

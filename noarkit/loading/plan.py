@@ -43,8 +43,8 @@ from noarkit.safe.remote_jobs import JobWorkers
 
 EVENTS: EventFields = {"read": {"records": "count"}, "planned": {"records": "counts", "entities": "counts"}}
 _TELL_EVERY = 2000
-DATE_EVIDENCE = "date_evidence"
-"""The fact of a plan that says how many records have their date from what; `none`: those that have none."""
+DATE_EVIDENCE, NO_EVIDENCE = "date_evidence", "none"
+"""The fact of a plan that says how many records have their date from what, and the name of those that have none."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
@@ -213,7 +213,7 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
                 builder.add(AlreadyThere(item.key, item.contents))
             else:
                 if spec.dates.spans and "date_from" in item.fields:
-                    evidence_counts[str(item.fields["date_from"] or "none")] += 1
+                    evidence_counts[str(item.fields["date_from"] or NO_EVIDENCE)] += 1
                 builder.add(_map_record(spec, item))
             if read % _TELL_EVERY == 0:
                 emit(Event("read", {"records": read}))

@@ -17,7 +17,7 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.plan import DATE_EVIDENCE
+from noarkit.loading.plan import DATE_EVIDENCE, NO_EVIDENCE
 from noarkit.loading.source_values import CARRIED, managed_values
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
@@ -35,6 +35,7 @@ from noarkit.model.disclosure import (
 from noarkit.model.formats import APPROVAL_STATUSES, classify_format
 from noarkit.model.headings import DAY_FIELDS
 from noarkit.recipes import read_recipe
+from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.settings import Imprint
@@ -140,7 +141,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "skipped": _skipped(db, disclosures),
             "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
-            "date_evidence": orjson.loads(graph.meta(DATE_EVIDENCE) or "{}"),
+            "date_evidence": _date_evidence(graph),
             "todays": [asdict(value) for value in managed_values(db)],
             "carried_values": int(graph.meta(CARRIED) or 0),
             "examples": _examples(db, disclosures),
@@ -169,6 +170,13 @@ def _mail_owner(graph: GraphStore) -> list[str] | None:
     """The domains whose mail it is, as far as the source was told; None where mails are read as files."""
     settings = orjson.loads(graph.meta("source_settings") or "{}")
     return list(settings.get("own_domains", ())) if settings.get("mail", "file") != "file" else None
+
+
+def _date_evidence(graph: GraphStore) -> list[dict[str, object]]:
+    """What the dates of records come from, the best evidence first, and of how many; last those of which none tells."""
+    counts = orjson.loads(graph.meta(DATE_EVIDENCE) or "{}")
+    names = (name for name in (*EVIDENCE, NO_EVIDENCE) if name in counts)
+    return [{"evidence": name, "count": counts[name]} for name in names]
 
 
 def _estimate(folder: RunFolder) -> object:
