@@ -25,7 +25,7 @@ LATEST = latest_day(TODAY.timestamp())
 USUAL = DateEvidence()
 
 
-def told(evidence: DateEvidence = USUAL, /, **fields: object) -> tuple[object, object]:
+def date_of(evidence: DateEvidence = USUAL, /, **fields: object) -> tuple[object, object]:
     """The date of a record with such fields, and what it comes from."""
     usual: dict[str, object] = {
         "stem": "a",
@@ -59,46 +59,46 @@ RANKED = [
 @pytest.mark.parametrize("at", range(len(RANKED)))
 def test_the_best_evidence_that_is_there_is_believed(at: int) -> None:
     names = ["register", "stem", "mail", "saved", "modified"]
-    assert told(USUAL, **{name: ALL[name] for name in names[at:]}) == RANKED[at][::-1]
+    assert date_of(USUAL, **{name: ALL[name] for name in names[at:]}) == RANKED[at][::-1]
 
 
 def test_nothing_known_is_nothing_said() -> None:
-    assert told() == (None, None)
+    assert date_of() == (None, None)
 
 
 def test_a_recipe_may_rank_otherwise_and_leave_out() -> None:
-    assert told(DateEvidence(("file", "name")), **ALL) == RANKED[4][::-1]
-    assert told(DateEvidence(("document",)), modified=ALL["modified"]) == (None, None)
+    assert date_of(DateEvidence(("file", "name")), **ALL) == RANKED[4][::-1]
+    assert date_of(DateEvidence(("document",)), modified=ALL["modified"]) == (None, None)
 
 
 @pytest.mark.parametrize("day", ["1899-12-31", "2026-12-01", "9999-01-01"])
 def test_no_date_is_believed_that_cannot_be(day: str) -> None:
-    assert told(saved=f"{day}T10:00:00Z", modified=ALL["modified"]) == RANKED[4][::-1]
+    assert date_of(saved=f"{day}T10:00:00Z", modified=ALL["modified"]) == RANKED[4][::-1]
 
 
 def test_a_date_outside_the_period_counts_only_where_none_lies_within() -> None:
     period = DateEvidence(period=("2014-04-01", "2014-12-31"))
-    assert told(period, **ALL) == RANKED[3][::-1]
-    assert told(period, stem="Brev 2013-02-05") == ("2013-02-05T12:00:00", "name")
+    assert date_of(period, **ALL) == RANKED[3][::-1]
+    assert date_of(period, stem="Brev 2013-02-05") == ("2013-02-05T12:00:00", "name")
 
 
 def test_files_of_days_of_copying_have_no_date_by_their_time() -> None:
     copied = DateEvidence(copied=("2014-05-04", "2014-05-06"))
-    assert told(copied, modified="2014-05-06T23:59:59.999Z") == (None, None)
-    assert told(copied, modified="2014-05-07T00:00:00.000Z")[1] == "file"
-    assert told(copied, saved="2014-05-05T00:00:00Z")[1] == "document", "only times of files say nothing then"
+    assert date_of(copied, modified="2014-05-06T23:59:59.999Z") == (None, None)
+    assert date_of(copied, modified="2014-05-07T00:00:00.000Z")[1] == "file"
+    assert date_of(copied, saved="2014-05-05T00:00:00Z")[1] == "document", "only times of files say nothing then"
 
 
 @pytest.mark.parametrize("name", ["Thumbs.db", "desktop.ini", ".DS_Store"])
 def test_what_a_desktop_system_made_dates_nothing(name: str) -> None:
-    assert told(name=name, modified=ALL["modified"]) == (None, None)
+    assert date_of(name=name, modified=ALL["modified"]) == (None, None)
 
 
 def test_a_mail_that_came_in_is_of_the_day_it_came() -> None:
     mail = {"date": "2014-03-05T22:00:00Z", "received": "2014-03-06T08:00:00Z"}
-    assert told(mail={**mail, "direction": "in"}) == ("2014-03-06T08:00:00Z", "mail")
-    assert told(mail={**mail, "direction": "out"}) == ("2014-03-05T22:00:00Z", "mail")
-    assert told(mail={"date": "2014-03-05T22:00:00Z", "direction": "in"}) == ("2014-03-05T22:00:00Z", "mail")
+    assert date_of(mail={**mail, "direction": "in"}) == ("2014-03-06T08:00:00Z", "mail")
+    assert date_of(mail={**mail, "direction": "out"}) == ("2014-03-05T22:00:00Z", "mail")
+    assert date_of(mail={"date": "2014-03-05T22:00:00Z", "direction": "in"}) == ("2014-03-05T22:00:00Z", "mail")
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_days_in_names(name: str, day: str | None) -> None:
 
 
 def test_the_nearest_name_that_bears_a_day_tells() -> None:
-    assert told(stem="Referat", folders=["2013-01-02", "2014-03-12 Møte", "Vedlegg"])[0] == "2014-03-12T12:00:00"
-    assert told(stem="Referat 2015-01-01", folders=["2014-03-12 Møte"])[0] == "2015-01-01T12:00:00"
+    assert date_of(stem="Referat", folders=["2013-01-02", "2014-03-12 Møte", "Vedlegg"])[0] == "2014-03-12T12:00:00"
+    assert date_of(stem="Referat 2015-01-01", folders=["2014-03-12 Møte"])[0] == "2015-01-01T12:00:00"
 
 
 @pytest.fixture
