@@ -252,7 +252,7 @@ CALLS = (
     _Call(
         "a document that somebody added", "V220", f"{DOCUMENT} 1, {VERSION} 1, files 1, stored_file 1", _document_more
     ),
-    _Call("a key that somebody gave twice", "V202", "eksternid 1", _same_key_again, shown=False),
+    _Call("a key that somebody gave twice", "V202", "eksternid 1", _same_key_again),
     _Call("a record that somebody loaded again", "V202", f"{RECORD} 1, eksternid 1", _record_twice),
 )
 

@@ -22,9 +22,9 @@ FILES = (
     changed("a checksum that is gone", "V232", VERSION, "r1#d1v1", "sjekksum = NULL", shown=False),
     changed("another checksum algorithm", "V232", VERSION, "r1#d1v1", "sjekksumAlgoritme = 'SHA-1'"),
     changed("a forged size", "V233", VERSION, "r1#d1v1", "filstoerrelse = filstoerrelse + 1", shown=False),
-    changed("another media type", "", VERSION, "r1#d1v1", "innholdstype = 'application/pdf'", shown=False),
-    changed("another file name", "", VERSION, "r1#d1v1", "filnavn = 'other.txt'", shown=False),
-    changed("a version that says it is encrypted", "V212", VERSION, "r1#d1v1", "kryptertDokument = 1", shown=False),
+    changed("another media type", "", VERSION, "r1#d1v1", "innholdstype = 'application/pdf'"),
+    changed("another file name", "", VERSION, "r1#d1v1", "filnavn = 'other.txt'"),
+    changed("a version that says it is encrypted", "V212", VERSION, "r1#d1v1", "kryptertDokument = 1"),
     changed("a version without a file", MISSING, VERSION, "r1#d1v1", "referanseDokumentfil = NULL"),
     changed("a version of a file that is not there", MISSING, VERSION, "r1#d1v1", "referanseDokumentfil = '999999'"),
     by_sql(

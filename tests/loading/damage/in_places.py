@@ -150,9 +150,9 @@ MORE = (
 _R3 = "eksternID = 'r3'"
 
 
-def _key(name: str, code: str, assignment: str, *, shown: bool = False) -> Damage:
+def _key(name: str, code: str, assignment: str) -> Damage:
     """The key of r3 is another one, or elsewhere."""
-    return by_sql(name, code, "eksternid 1", f"UPDATE o_eksternid SET {assignment} WHERE {_R3}", shown=shown)
+    return by_sql(name, code, "eksternid 1", f"UPDATE o_eksternid SET {assignment} WHERE {_R3}")
 
 
 def _key_more(owner: str, key: str = "eksternID") -> str:
@@ -166,13 +166,12 @@ def _key_more(owner: str, key: str = "eksternID") -> str:
 _LAST_RECORD = "(SELECT max(id) FROM o_abstraktregistrering)"
 
 KEYS = (
-    by_sql("a key that is gone", KEY, "eksternid 1", f"DELETE FROM o_eksternid WHERE {_R3}", shown=False),
+    by_sql("a key that is gone", KEY, "eksternid 1", f"DELETE FROM o_eksternid WHERE {_R3}"),
     by_sql(
         "a folder's key that is gone",
         KEY,
         "eksternid 1",
         "DELETE FROM o_eksternid WHERE eksternID = 'inner'",
-        shown=False,
     ),
     _key("a key on another record", "V203", "refRegistrering = <r2>"),
     by_sql(
@@ -181,15 +180,14 @@ KEYS = (
         "eksternid 2",
         "UPDATE o_eksternid SET refRegistrering = CASE eksternID WHEN 'r3' THEN <r2> ELSE <r3> END"
         " WHERE eksternID IN ('r2', 'r3')",
-        shown=False,
     ),
     _key("a key on a document", "V203", "refRegistrering = NULL, refDokument = <r3#d1>"),
-    _key("a key on nothing", "V203", "refRegistrering = NULL", shown=True),
+    _key("a key on nothing", "V203", "refRegistrering = NULL"),
     _key("a key of another system", KEY, "eksterntSystem = 'other'"),
     _key("a key with another number", KEY, "eksternID = 'r33'"),
     _key("a key in other letters", KEY, "eksternID = 'R3'"),
-    by_sql("a key twice on one record", "V202", "eksternid 1", _key_more("refRegistrering"), shown=False),
-    by_sql("a key on two records", "V202", "eksternid 1", _key_more("<r2>"), shown=False),
+    by_sql("a key twice on one record", "V202", "eksternid 1", _key_more("refRegistrering")),
+    by_sql("a key on two records", "V202", "eksternid 1", _key_more("<r2>")),
     by_sql(
         "a record twice under one key",
         "V202",
@@ -197,7 +195,7 @@ KEYS = (
         copied(RECORD, "r3"),
         _key_more(_LAST_RECORD),
     ),
-    by_sql("a key of our system that no plan has", "V220", "eksternid 1", _key_more("<r2>", "'r9'"), shown=False),
+    by_sql("a key of our system that no plan has", "V220", "eksternid 1", _key_more("<r2>", "'r9'")),
 )
 
 DAMAGES = (*MOVED, *LINKS, *FEWER, *MORE, *KEYS)
