@@ -133,10 +133,10 @@ class Holdings:
                 raise ArchiveRefused(call="transaction", status=400, field="klasseIdent")
 
     def _save(self, action: Save, temporary: dict[str, Stored]) -> Stored:
-        if action.id.isdigit():
-            item = self._by_id[action.id]
+        item = self._by_id[action.id] if action.id.isdigit() else temporary.get(action.id)
+        if item is not None:
             item.fields.update(action.fields)
-            item.version += 1
+            item.version += action.id.isdigit()
             return item
         fields: dict[str, object] = dict(action.fields)
         if action.type != "EksternId" or "uuid" in fields:
