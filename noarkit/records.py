@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from noarkit.errors import ItemChanged, NoarkitError, SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
@@ -123,6 +123,52 @@ class Settling(Protocol):
 
     def settle(self, folder: Path) -> None:
         """Says where the run lies. Called before anything is read or opened."""
+        ...
+
+
+class Oddity(NamedTuple):
+    """What does not fit: its kind, the row and the folder or file that it is of, and what each of the two says."""
+
+    kind: Literal["row-left", "place-left", "twice", "same-number", "no-number", "title"]
+    row: int | None
+    place: str = ""
+    in_register: str = ""
+    in_place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterAccount:
+    """What a register and the folders or files that it is of had to do with each other: the rows; those joined by
+    number and by name; what was left over on both sides; numbers in two rows and of two folders; rows without a
+    number; titles that differ. All are counted, and the first of each kind are named."""
+
+    is_of: str
+    rows: int
+    by_number: int = 0
+    by_name: int = 0
+    rows_left: int = 0
+    places_left: int = 0
+    twice: int = 0
+    same_number: int = 0
+    no_number: int = 0
+    titles: int = 0
+    oddities: tuple[Oddity, ...] = ()
+
+    def counts(self) -> dict[str, object]:
+        """The numbers alone."""
+        return {name: value for name, value in asdict(self).items() if name != "oddities"}
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A source that joins what it holds with a register that lies beside it."""
+
+    def register_account(self) -> RegisterAccount | None:
+        """How rows and places were joined when the records were read last; None where there is no register."""
+        ...
+
+    def survey_register(self, emit: Listener) -> RegisterAccount | None:
+        """How they would be joined: what is there is looked at from outside."""
         ...
 
 

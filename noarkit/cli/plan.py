@@ -15,6 +15,7 @@ from noarkit.cli.line_names import value_on_line
 from noarkit.cli.next_command import next_command
 from noarkit.cli.option_values import options_of
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
+from noarkit.cli.register_lines import ODDITIES, register_lines
 from noarkit.cli.running import CommandWork, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
@@ -23,7 +24,7 @@ from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
 from noarkit.reports import plan_report
-from noarkit.reports.lists import NOT_IN_ARCHIVE
+from noarkit.reports.lists import NOT_IN_ARCHIVE, REGISTER_LIST
 from noarkit.settings import Settings, resolve_settings
 from noarkit.words.texts import grouped
 
@@ -174,6 +175,10 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     if dates := facts.get("date_evidence"):
         counts = ", ".join(texts.say(f"plan.dates-{entry['evidence']}", count=entry["count"]) for entry in dates)
         yield texts.say("plan.dates", told=counts)
+    if register := facts.get("register"):
+        yield from register_lines(texts, register)
+        if any(register[name] for name in ODDITIES):
+            yield texts.say("plan.register-list", list=folder.path / REGISTER_LIST)
     warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)

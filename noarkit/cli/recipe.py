@@ -11,6 +11,7 @@ import click
 from noarkit.api import origins
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import FILE, Session, command, option
+from noarkit.cli.register_lines import JOINED, ODDITIES, register_lines
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import EventFields, Listener
@@ -19,7 +20,7 @@ from noarkit.forms.noark5.source.source import ExtractSource
 from noarkit.recipes import RecipeProblem, check, read_recipe
 from noarkit.recipes.checking import kinds_of_rules
 from noarkit.recipes.screening import undecided_kinds
-from noarkit.records import Source, SourceRecord, accept_damage, fitted
+from noarkit.records import Joining, Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
 
@@ -30,7 +31,8 @@ EVENTS: EventFields = {
         "level": ("error", "warning"),
         "problem": "text",
         "told": "text",
-    }
+    },
+    "register": {"is_of": ("case", "document"), **dict.fromkeys(("rows", *JOINED, *ODDITIES), "count")},
 }
 
 _SAMPLES = 2000
@@ -83,13 +85,19 @@ def _new(session: Session, source: str, output: Path | None, open_source: _OpenS
 
 def _check(session: Session, file: str, source: str | None, open_source: _OpenSource) -> int:
     text = read_text(Path(file))
+    account = None
     with working(session) as work:
-        problems = _problems(text, file, None if source is None else open_source(source, work.emit), work.emit)
+        place = None if source is None else open_source(source, work.emit)
+        problems = _problems(text, file, place, work.emit)
+        if place is not None and not any(not problem.warning for problem in problems):
+            account = _register_account(place, text, file, work.emit)
     for problem in problems:
         _print_problem(session, file, problem)
     wrong = sum(not problem.warning for problem in problems)
     if wrong:
         return PlanFault.exit_code
+    if account is not None:
+        session.console.result("register", "\n".join(register_lines(session.texts, account)), **account)
     session.console.notify("recipe.good", path=file)
     return 0
 
@@ -103,6 +111,15 @@ def _problems(text: str, file: str, place: Source | None, emit: Listener) -> lis
         return check(recipe)
     fitted_place = fitted(place, recipe.source_settings(place.identity.kind))
     return check(recipe, _samples(fitted_place, emit), usual_kinds=lambda: _usual_kinds(fitted_place))
+
+
+def _register_account(place: Source, text: str, file: str, emit: Listener) -> dict[str, object] | None:
+    """How the register that a recipe names joins with what is there, in numbers."""
+    if isinstance(place, ExtractSource):
+        return None
+    fitted_place = fitted(place, read_recipe(text, file).source_settings(place.identity.kind))
+    account = fitted_place.survey_register(emit) if isinstance(fitted_place, Joining) else None
+    return None if account is None else account.counts()
 
 
 def _samples(place: Source, emit: Listener) -> Iterator[SourceRecord]:

@@ -83,15 +83,17 @@ def numbered_rows(file: BinaryIO, sheet: int = 1) -> Iterator[SheetRow]:
             strings.close()
 
 
-def rows_of_all(file: BinaryIO) -> Iterator[tuple[str, SheetRow]]:
-    """The rows of every sheet in their order, each with the name of its sheet. Raises what `rows` raises."""
+def rows_of_all(file: BinaryIO, *, hidden: bool = True) -> Iterator[tuple[str, SheetRow]]:
+    """The rows of every sheet in their order, `hidden` ones too unless they are not wanted, each with the name of its
+    sheet. Raises what `rows` raises."""
     with _translate_faults(), zipfile.ZipFile(file) as archive:
         strings = scratch()
         try:
             parts = _parts_of(archive)
             _load_strings(parts, strings)
-            for number, name in enumerate(_names_of(parts), start=1):
-                yield from ((name, row) for row in _rows_of_sheet(parts, strings, number))
+            for number, (name, is_hidden) in enumerate(_sheets_of(parts), start=1):
+                if hidden or not is_hidden:
+                    yield from ((name, row) for row in _rows_of_sheet(parts, strings, number))
         finally:
             strings.close()
 
@@ -99,12 +101,14 @@ def rows_of_all(file: BinaryIO) -> Iterator[tuple[str, SheetRow]]:
 def sheet_names(file: BinaryIO) -> list[str]:
     """The names of the sheets in their order. Raises what `rows` raises."""
     with _translate_faults(), zipfile.ZipFile(file) as archive:
-        return _names_of(_parts_of(archive))
+        return [name for name, _ in _sheets_of(_parts_of(archive))]
 
 
-def _names_of(parts: OfficeParts) -> list[str]:
+def _sheets_of(parts: OfficeParts) -> list[tuple[str, bool]]:
+    """The name of each sheet, and whether it is hidden."""
     with _Member(parts.package.archive, parts.main) as source:
-        return [element.get("name", "") for element in xml.parse(source).iter("{*}sheet")]
+        sheets = xml.parse(source).iter("{*}sheet")
+        return [(sheet.get("name", ""), sheet.get("state", "visible") != "visible") for sheet in sheets]
 
 
 @contextmanager

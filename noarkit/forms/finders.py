@@ -136,7 +136,7 @@ def reopen(identity: SourceIdentity) -> Source:
         raise SourceGone(where=identity.where, why="ENOENT")
     policy_names = {policy_field.name for policy_field in fields(FilePolicy)}
     settings = {name: value for name, value in identity.settings.items() if name in policy_names}
-    return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
+    return FileTree(root, FilePolicy().with_settings(settings))
 
 
 def find_package(

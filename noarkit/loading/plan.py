@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -34,7 +34,7 @@ from noarkit.loading.source_values import carry_values
 from noarkit.loading.spans import fill_dates
 from noarkit.model.xml_model import xml_model
 from noarkit.recipes.recipe_model import DateRules
-from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord, Stating, innermost, prove_stated
+from noarkit.records import PLACE_FAULTS, Groundwork, Joining, Source, SourceRecord, Stating, innermost, prove_stated
 from noarkit.results import Result, json_field
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
@@ -45,6 +45,8 @@ EVENTS: EventFields = {"read": {"records": "count"}, "planned": {"records": "cou
 _TELL_EVERY = 2000
 DATE_EVIDENCE, NO_EVIDENCE = "date_evidence", "none"
 """The fact of a plan that says how many records have their date from what, and the name of those that have none."""
+REGISTER = "register"
+"""The fact of a plan that says how the rows of a register and the folders or files were joined."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
@@ -220,6 +222,9 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     builder.finish()
     if evidence_counts:
         store.remember(DATE_EVIDENCE, orjson.dumps(evidence_counts, option=orjson.OPT_SORT_KEYS).decode())
+    source = innermost(spec.source)
+    if isinstance(source, Joining) and (account := source.register_account()) is not None:
+        store.remember(REGISTER, orjson.dumps(asdict(account), default=tuple).decode())
     if fixed_mapper is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())

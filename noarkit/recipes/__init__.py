@@ -3,6 +3,7 @@
     lines        which line of a TOML text every key stands on      toml_table   a table of it while it is read
     recipe_model  the parsed recipe, as frozen data classes
     read         TOML text → the parsed recipe
+    register_section  the section of a register
     defaults     what the four archive models fill in where a recipe is silent
     expressions  the sandbox of "= …" values         filters   what they can do   patterns   that cannot hang
     python_code  an expression as Python text              field_code   all fields of a rule as one Python function

@@ -34,6 +34,7 @@ from noarkit.recipes.recipe_model import (
     PersonalData,
     Recipe,
     RecipeProblem,
+    RegisterRules,
     SkipRule,
     TargetRule,
     TargetSection,
@@ -41,6 +42,7 @@ from noarkit.recipes.recipe_model import (
     Value,
     VersionRule,
 )
+from noarkit.recipes.register_section import read_register_rules
 from noarkit.recipes.toml_table import KINDS, Table
 from noarkit.recipes.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
 from noarkit.safe.toml import BadToml, load_toml
@@ -79,7 +81,9 @@ def read_recipe(text: str, name: str = "recipe") -> Recipe:
 
 
 def _recipe(top: Table, name: str, text: str) -> Recipe:
-    top.check_keys("source", "target", "dates", "personal_data", "skip", "codes", "formats", "defaults", "map")
+    top.check_keys(
+        "source", "target", "dates", "register", "personal_data", "skip", "codes", "formats", "defaults", "map"
+    )
     source = top.table("source")
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
@@ -92,6 +96,7 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
         kinds=kinds,
         target=target,
         dates=_dates(top.table("dates"), kinds),
+        register=read_register_rules(top.table("register"), kinds) if "register" in top.data else RegisterRules(),
         personal_data=_personal_data(top.table("personal_data")),
         skips=tuple(_skip(table) for table in top.tables("skip")),
         codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},

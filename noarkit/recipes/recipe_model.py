@@ -10,7 +10,7 @@ Noark type and field names are kept as they were written; `recipes.check` says w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from noarkit.graph.entity import CreationMode
@@ -21,6 +21,10 @@ LeafPolicy = Literal["fault", "child"]
 IdentityNumberPolicy = Literal["report", "set-aside", "screen"]
 ArchivedPolicy = Literal["last", "load"]
 LeftOutPolicy = Literal["mask", "show"]
+RegisterOf = Literal["case", "document"]
+RegisterJoin = Literal["case.number", "folder.name", "path"]
+NoFolderPolicy = Literal["report", "make", "ask"]
+NoRowPolicy = Literal["report", "leave-out", "ask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +261,28 @@ class DateRules:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterRules:
+    """A register of cases or documents that lies among the files: where it is, which `column` joins its rows with what,
+    and the names that recipes have for its other columns. `"ask"` stands where nobody has decided yet."""
+
+    file: str = ""
+    sheet: str = ""
+    is_of: RegisterOf = "case"
+    column: str = ""
+    joins: RegisterJoin = "case.number"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    no_folder: NoFolderPolicy = "report"
+    no_row: NoRowPolicy = "report"
+    keep: bool = False
+    """The register is loaded as a document too."""
+
+    @property
+    def of_cases(self) -> bool:
+        """True where there is one, and its rows are cases."""
+        return bool(self.file) and self.is_of == "case"
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A recipe. `problems` were found by reading it; `data` is the TOML as plain values, as it was written. `text` is
     what was written with fields by the names of the archive, so that a plan does not depend on which of the two names
@@ -266,6 +292,7 @@ class Recipe:
     kinds: tuple[str, ...] = ()
     target: TargetSection = field(default_factory=TargetSection)
     dates: DateRules = field(default_factory=DateRules)
+    register: RegisterRules = field(default_factory=RegisterRules)
     personal_data: PersonalData = field(default_factory=PersonalData)
     skips: tuple[SkipRule, ...] = ()
     codes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -278,7 +305,11 @@ class Recipe:
     spellings: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def source_settings(self, kind: str) -> Mapping[str, object]:
-        """The terms on which a source of a `kind` is read: its own section, and for files what tells their dates."""
+        """The terms on which a source of a `kind` is read: its own section, and for files what tells their dates, and
+        the register that lies among them."""
         source = self.data.get("source")
         terms = source if isinstance(source, Mapping) else {}
-        return {**terms, **self.dates.source_settings()} if kind == "files" else terms
+        if kind != "files":
+            return terms
+        register = {"register": asdict(self.register)} if self.register.file else {}
+        return {**terms, **self.dates.source_settings(), **register}

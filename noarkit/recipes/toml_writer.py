@@ -79,7 +79,7 @@ def _inline(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value)
+        return basic_string(value)
     if isinstance(value, Mapping):
         inner = ", ".join(f"{_key(str(name))} = {_inline(part)}" for name, part in value.items())
         return f"{{ {inner} }}" if inner else "{}"
@@ -92,13 +92,14 @@ def _inline(value: object) -> str:
     raise TypeError(type(value).__name__)
 
 
-def _text(text: str) -> str:
+def basic_string(text: str) -> str:
+    """A basic string of TOML; JSON's form is one, but for DEL and halves of signs."""
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _text(name)
+    return name if _BARE.fullmatch(name) else basic_string(name)
 
 
 def _comment(comments: Mapping[Path, str], path: Path) -> Iterator[str]:

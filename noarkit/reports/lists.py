@@ -5,6 +5,7 @@ set-aside.csv  what is not: set aside by plan or load, or refused by the archive
 skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
 retracted.csv  what was taken out of the archive again, with the id it had, and what stayed with the reason
 faults.csv     every fault and warning by code, one line a record
+register.csv   what of a register and of the folders or files that it is of does not fit
 not-in-archive.csv  every value of the source that the archive has no place for
 delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
 """
@@ -21,6 +22,7 @@ from noarkit.graph.losses import in_documents, losses
 from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
+from noarkit.loading.plan import REGISTER
 from noarkit.reports.page import iso
 from noarkit.reports.remedies import remedies
 from noarkit.safe.csv_files import Cell, write_csv
@@ -28,6 +30,7 @@ from noarkit.words.texts import Texts, explain, plain, texts
 
 DELIVERED = "delivered-"
 NOT_IN_ARCHIVE = "not-in-archive.csv"
+REGISTER_LIST = "register.csv"
 
 
 def write_lists(folder: RunFolder, lang: str) -> list[Path]:
@@ -46,6 +49,12 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
     if next(_retracted(folder), None) is not None:
         columns = ("key", "type", "id", "state", "reason", "detail", "at")
         paths.append(write_csv(folder.path / "retracted.csv", columns, _retracted(folder)))
+    register_path = folder.path / REGISTER_LIST
+    if oddities := list(_register(folder, texts_)):
+        head_of_register = ("remark", "row", "place", "in_register", "in_place")
+        paths.append(write_csv(register_path, head_of_register, oddities))
+    else:
+        register_path.unlink(missing_ok=True)
     loss_path = folder.path / NOT_IN_ARCHIVE
     if next(_not_in_archive(folder), None) is not None:
         head = ("record", "object", "element", "value", "line", "code")
@@ -141,6 +150,13 @@ def _faults(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
 def _dangling(note: Mapping[str, object]) -> str:
     """A link that is left out: its name, and the key that it leads to."""
     return f"{note['name']}: {note['key']}" if note.get("name") and note.get("key") else ""
+
+
+def _register(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    with closing(folder.graph_store()) as graph:
+        account = orjson.loads(graph.meta(REGISTER) or "null")
+    for kind, *cells in account["oddities"] if account else ():
+        yield texts_.say(f"register.{kind}"), *cells
 
 
 def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:

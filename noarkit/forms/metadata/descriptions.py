@@ -14,7 +14,7 @@ from importlib import resources
 from noarkit.forms.container.statements import PremisEvent, Root, Statement
 from noarkit.graph.entity import Note
 from noarkit.graph.losses import IN_DOCUMENT
-from noarkit.sources.files.default import basic_string
+from noarkit.recipes.toml_writer import basic_string
 
 MOST_VALUES = 200
 MOST_EVENTS = 300

@@ -19,6 +19,5 @@ tree_times   days in which files were copied rather than written, and how old ea
 case_names   case numbers in the names of folders
 dates        which day a file is of, by what speaks for it
 
-register_lookup  registers in use; registers: their rows by file
-tables       CSV and JSON lines
+register     tables beside the files that say more of them
 """

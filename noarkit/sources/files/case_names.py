@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from noarkit.sources.files.dates import day_in_name
@@ -76,6 +77,10 @@ class CaseName(NamedTuple):
         """The case number as archives write it."""
         return f"{self.year}/{self.number}"
 
+    def fields(self, name: str) -> dict[str, object]:
+        """What recipes see of it as `record.case`; of a `name` that is nothing but a number the title is the name."""
+        return {"year": self.year, "number": self.number, "ident": self.ident, "title": self.title or name}
+
 
 @dataclass(frozen=True, slots=True)
 class CaseForm:
@@ -118,6 +123,23 @@ def read_form(text: str) -> CaseForm:
         at = field.end()
     pieces.append(_literal(text[at:]))
     return CaseForm(text, re.compile("".join(pieces), re.IGNORECASE))
+
+
+def number_in(text: str, form: CaseForm | None = None) -> CaseName | None:
+    """The case number that a text is and nothing else, as registers write it; None where it is none. Of a year with two
+    figures the `form` of the folders' names says on which side it stands.
+
+    >>> number_in("2014/7").ident, number_in("Sak 14/0007").ident, number_in("12.03.2014"), number_in("2014/7 Veg")
+    ('2014/7', '2014/7', None, None)
+    """
+    name = text.strip().replace("/", "-")
+    if not _FIGURES.search(name):
+        return None
+    for candidate in chain([form] if form else [], map(read_form, FORMS)):
+        case = candidate.parse(name)
+        if case is not None and not case.title:
+            return case
+    return None
 
 
 def _pattern(field: str) -> str:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from importlib import resources
 
 from noarkit.recipes.comments import as_comment, comment, with_comments
+from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.files.case_names import Fit
 from noarkit.sources.files.levels import Levels
 from noarkit.sources.files.owners import Owner
+from noarkit.sources.files.register.finder import FoundRegister
+from noarkit.sources.files.register.recipe_text import (
+    folder_lines,
+    register_section,
+    with_case_rule,
+    with_documents,
+    with_party,
+)
 
 TOP = Levels()
 """Case files are the folders of the first level: for sources whose folders nobody looked at."""
@@ -20,6 +28,7 @@ _CASE_NUMBERS = (
     'saksaar = "= record.case.year | default(none)"',
     'sakssekvensnummer = "= record.case.number | default(none)"',
 )
+_MAPPE_ID = 'mappeID = "= record.case.ident | default(none)"'
 _MOST_TWICE = 40
 _NO_CLASS, _NO_CLASS_TITLE = "0", "Uten klasse"
 """The default class in the template."""
@@ -34,6 +43,7 @@ def default_recipe(
     *,
     letters: bool = True,
     lang: str = "en",
+    asks: bool = False,
 ) -> str:
     """The text for a source of a `kind`, known in the archive as `system`; folders down to the level of the case files
     become Mappe, each inside the one above it.
@@ -41,14 +51,23 @@ def default_recipe(
     Where there are mails, they have their parties, dates and attachments; where the folders are named like cases, the
     folders become Saksmappe and the mails Journalpost. Without an `owner` that waits for the line `own_domains = …`:
     until then it is not known which mails came in. `letters` is False if the source itself says how mails are read.
-    Comments are in the language `lang`.
+    Comments are in the language `lang`. `asks`: what of a register a person has to decide is a question, at which a
+    plan stops.
     """
-    in_cases = bool(levels.mails and levels.are_cases)
+    register = levels.register
+    of_cases = register is not None and register.rules.of_cases
+    in_cases = of_cases or bool(levels.mails and levels.are_cases)
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
+    if levels.fit or of_cases:
+        text = _with_numbers(text, register if of_cases else None, in_cases=in_cases)
+    if register and of_cases:
+        text = with_party(text, register)
+    elif register:
+        text = with_documents(text, register)
     if levels.mails:
         text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
-    if levels.fit:
-        text = _with_numbers(text, in_cases=in_cases)
+    if of_cases:
+        text = with_case_rule(text, lang)
     level_text, owner_text = _level_comment(levels, lang), _owner_comment(owner, lang)
     text = with_comments(text, lang, seen=level_text, level=levels.case_level, way=owner_text)
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
@@ -56,6 +75,9 @@ def default_recipe(
         days = ", ".join(map(basic_string, levels.copied))
         remark = as_comment(comment(lang, "copied"))
         text = text.replace('case = "span"\n', f'case = "span"\n{remark}\ncopied = [{days}]\n')
+    if register:
+        section = register_section(register, levels.folders, lang, asks=asks)
+        text = text.replace("[personal_data]", f"{section}[personal_data]", 1)
     text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
@@ -87,15 +109,17 @@ def _case_names(fit: Fit, lang: str) -> Iterator[str]:
         yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
 
 
-def _with_numbers(text: str, *, in_cases: bool) -> str:
-    """The recipe with the number and the title of a case file where its name tells them."""
+def _with_numbers(text: str, register: FoundRegister | None, *, in_cases: bool) -> str:
+    """The recipe with the number and the title of a case file where its name, or its row in a register, tells them."""
+    names = ["record.case.title"]
+    if register and "tittel" in register.rules.columns:
+        names.insert(0, "record.case.row.tittel")
     if in_cases:
-        title = 'tittel = "= record.folders[:LEVEL] | last | default(record.root)"'
-        with_number = title.replace(
-            "= record.folders[:LEVEL] | last", "= record.case.title | default(record.folders[:LEVEL] | last)"
-        )
-        lines = (*_CASE_NUMBERS, 'mappeID = "= record.case.ident | default(none)"')
-        return text.replace(title, "\n".join((with_number, *lines)))
+        first, *other_names = (*names, "record.folders[:LEVEL] | last")
+        title = first + "".join(f" | default({name})" for name in other_names)
+        lines = (*_CASE_NUMBERS, _MAPPE_ID, *(folder_lines(register) if register else ()))
+        plain = 'tittel = "= record.folders[:LEVEL] | last | default(record.root)"'
+        return text.replace(plain, "\n".join((f'tittel = "= {title} | default(record.root)"', *lines)))
     plain = 'fields = { tittel = "= item" }'
     at_level = "if index == LEVEL - 1 else"
     title = f"= record.case.title | default(item) {at_level} item"
@@ -145,8 +169,3 @@ def _level_comment(levels: Levels, lang: str) -> str:
         return comment(lang, "seen-top", level=levels.case_level)
     counts = {"level": levels.case_level, "folders": levels.folders, "like": levels.case_like, "deeper": levels.deeper}
     return comment(lang, "seen-deeper" if levels.deeper else "seen", **counts)
-
-
-def basic_string(text: str) -> str:
-    """A basic string of TOML; JSON's form is one, but for DEL."""
-    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)

@@ -14,17 +14,27 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.sources.files.case_names import Fit, best_fit
+from noarkit.sources.files.names import normalize_name
+from noarkit.sources.files.register.finder import (
+    EXTENSIONS,
+    MOST_CANDIDATES,
+    FoundRegister,
+    Places,
+    find_register,
+    is_candidate,
+)
 from noarkit.sources.files.tree_times import TreeTimes
 
 _DEEPEST = 12
 _MOST_LETTERS = 200
 _LETTERS = (".eml", ".msg")
 _MOST_NAMES = 5_000
+_MOST_FILE_NAMES = 50_000
 _LEAST_FOLDERS = 3
 _LEAST_MAILS = 3
 _LEAST_SHARE = 0.6
@@ -46,8 +56,8 @@ _ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
 class Levels:
     """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
-    and where the first of them are; the first and the last of the days in which files were `copied`; and the form of
-    the names, where they bear case numbers."""
+    and where the first of them are; the first and the last of the days in which files were `copied`; the form of
+    the names, where they bear case numbers; and a register that lies above the case files."""
 
     case_level: int = 1
     folders: int = 0
@@ -58,6 +68,7 @@ class Levels:
     root_is_case: bool = False
     copied: tuple[str, ...] = ()
     fit: Fit | None = None
+    register: FoundRegister | None = None
 
     @property
     def are_cases(self) -> bool:
@@ -83,8 +94,13 @@ def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
     mails, letters, times = 0, list[Path](), TreeTimes(datetime.now(UTC).year)
+    tables, file_names = list[tuple[int, Path]](), set[str]()
     for depth, place, files in _folders(root, times):
         for file in files:
+            if file.lower().endswith(EXTENSIONS) and len(tables) < MOST_CANDIDATES:
+                tables.append((depth, Path(place, file)))
+            if len(file_names) < _MOST_FILE_NAMES:
+                file_names.add(normalize_name(file))
             if file.lower().endswith(_LETTERS):
                 mails += 1
                 if len(letters) < _MOST_LETTERS:
@@ -103,8 +119,15 @@ def survey(root: Path) -> Levels:
     here = levels.get(case_level, _Level())
     deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
     is_case = _is_named_like_a_case(root.resolve().name)
-    fit = best_fit(times.folders(case_level))
-    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave(), fit)
+    folders = times.folders(case_level)
+    fit = best_fit(folders)
+    above = [path for depth, path in tables if depth < case_level and is_candidate(path)]
+    register = find_register(root, above, Places(folders, fit.form if fit else None, file_names)) if above else None
+    if register and fit and register.rules.joins == "case.number":
+        fit = replace(fit, asks=False)  # the register has the same numbers
+    return Levels(
+        case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave(), fit, register
+    )
 
 
 def _case_level(levels: dict[int, _Level]) -> int:

@@ -30,13 +30,13 @@ W216  the file lies in folders below its case file, which become part of its tit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Literal, get_args, get_type_hints
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
-from noarkit.recipes.recipe_model import EVIDENCE
+from noarkit.recipes.recipe_model import EVIDENCE, RegisterRules
 from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
 from noarkit.sources.files.case_names import FORMS, BadForm, read_form
 from noarkit.sources.files.dates import DateEvidence
@@ -73,10 +73,14 @@ SKIPPED_FILE_SYSTEM = "on another file system"
 SKIPPED_EXCLUDED = "excluded by a pattern"
 SKIPPED_NOT_INCLUDED = "in no pattern of what to include"
 SKIPPED_REGISTER = "the register itself"
+SKIPPED_NO_ROW = "in a case file that the register does not have"
 SKIPPED_UNNAMED = "not named by the register"
 SKIPPED_NO_MAIL = "a mailbox without mail"
 
 _TEXTS = ("own_domains", "include", "exclude", "case_exceptions", "dates_from", "dates_period", "dates_copied")
+
+
+_NO_REGISTER = RegisterRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ class FilePolicy:
     case_level    the level of folders that are case files; files in folders below them are noted. 0: none is
     case_name     the form of their names, where they bear case numbers: `{year:4}-{number} {title}`
     case_exceptions  names of folders of that level whose number is not taken
+    register      a register of cases or documents that lies among the files (see `RegisterRules`)
     include       patterns of names; files that none of them takes in are left out
     exclude       patterns of names that are left out, whatever is included
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
@@ -130,6 +135,7 @@ class FilePolicy:
     case_level: int = 0
     case_name: str = ""
     case_exceptions: tuple[str, ...] = ()
+    register: RegisterRules = _NO_REGISTER
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     dates_from: tuple[str, ...] = EVIDENCE
@@ -157,6 +163,9 @@ class FilePolicy:
             if name in _TEXTS:
                 changes[name] = _texts(name, value)
                 continue
+            if name == "register" and isinstance(value, Mapping):
+                changes[name] = RegisterRules(**value)
+                continue
             if name == "case_name" and value and not _is_form(value):
                 raise PlanFault(where="[source] case_name", why="no-such-choice", name=", ".join(FORMS[:3]))
             choices = get_args(kinds[name])
@@ -172,11 +181,12 @@ class FilePolicy:
 
     def settings(self) -> Mapping[str, object]:
         """What differs from the default, for the plan's first page."""
-        return {
+        changes = {
             option.name: getattr(self, option.name)
             for option in fields(self)
             if getattr(self, option.name) != option.default
         }
+        return {**changes, "register": asdict(self.register)} if self.register.file else changes
 
 
 def _is_form(value: object) -> bool:

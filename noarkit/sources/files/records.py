@@ -159,7 +159,7 @@ class RecordMaker:
         case = None if name in self._case_exceptions else self._case_form.parse(name)
         if case is None:
             return {}
-        return {"year": case.year, "number": case.number, "ident": case.ident, "title": case.title or name}
+        return case.fields(name)
 
 
 def timestamp(nanoseconds: int) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from noarkit.errors import SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import describe_kinds, observe
-from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import ContentStream, RegisterAccount, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.dates import latest_day
@@ -27,7 +28,8 @@ from noarkit.sources.files.names import key_of, readable, text_of
 from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.records import RecordMaker
-from noarkit.sources.files.register_lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
+from noarkit.sources.files.register.joining import joined_register
+from noarkit.sources.files.register.lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
 from noarkit.sources.files.streams import open_content
 from noarkit.sources.files.walk import EmptyFolder, Walk, WalkItem
 from noarkit.sources.item_stream import sample_records, system_name, with_progress
@@ -57,6 +59,7 @@ class FileTree:
         self._clock = clock
         self._only = None if self._where.is_dir() or not os.path.lexists(self._where) else os.fsencode(self._where.name)
         self._root = self._where if self._only is None else self._where.parent
+        self._account: RegisterAccount | None = None
 
     @property
     def identity(self) -> SourceIdentity:
@@ -91,6 +94,17 @@ class FileTree:
         follow = self._policy.links == "follow"
         return open_content(self._root, content, follow=follow, mail_limit_bytes=self._policy.mail_limit_bytes)
 
+    def register_account(self) -> RegisterAccount | None:
+        """What the records that were read last had to do with the register; None where there is none."""
+        return self._account
+
+    def survey_register(self, emit: Listener) -> RegisterAccount | None:
+        """How a register would be joined with what is there, without a look into any file."""
+        outside = FileTree(self._where, replace(self._policy, look_inside=False), clock=self._clock)
+        if self._policy.register.file:
+            deque(outside.records(emit), maxlen=0)
+        return outside.register_account()
+
     def default_recipe(self) -> str:
         """One record with one document and one version per file; folders down to the case files become Mappe.
 
@@ -101,13 +115,15 @@ class FileTree:
 
     def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
-        return f"{describe_kinds(observe(sample_records(self.records(emit))), lang)}\n{self._recipe(lang)}"
+        return f"{describe_kinds(observe(sample_records(self.records(emit))), lang)}\n{self._recipe(lang, asks=True)}"
 
-    def _recipe(self, lang: str) -> str:
+    def _recipe(self, lang: str, *, asks: bool = False) -> str:
         levels = self._levels()
         owner = owner_of(levels.letters)
         letters = self._policy.mail == "file"
-        return default_recipe("files", self._system(), self._root_name(), levels, owner, letters=letters, lang=lang)
+        return default_recipe(
+            "files", self._system(), self._root_name(), levels, owner, letters=letters, lang=lang, asks=asks
+        )
 
     def _levels(self) -> Levels:
         if self._only is None:
@@ -117,8 +133,22 @@ class FileTree:
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()
         latest, evidence = latest_day(now), self._policy.dates
-        for item in self._undated_records(now):
+        for item in self._joined_records(now):
             yield evidence.dated(item, latest) if isinstance(item, SourceRecord) else item
+
+    def _joined_records(self, now: float) -> Iterator[SourceItem]:
+        """The records, each with its row of the register that lies among them."""
+        if not self._policy.register.file:
+            yield from self._undated_records(now)
+            return
+        root = folders.open_root(self._root)
+        try:
+            register = joined_register(root, self._policy, self._root_name())
+        finally:
+            folder_handles.close(root)
+        with closing(register):
+            yield from register.items(self._undated_records(now))
+            self._account = register.account()
 
     def _undated_records(self, now: float) -> Iterator[SourceItem]:
         root = folders.open_root(self._root)

@@ -61,6 +61,7 @@ from noarkit.forms.package_form import DetectedForm
 from noarkit.forms.recognition import detect_form
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import observe, propose
+from noarkit.recipes.toml_writer import basic_string
 from noarkit.records import (
     DESPITE_DAMAGE,
     ENCODING,
@@ -77,7 +78,6 @@ from noarkit.safe.fixity import BY_METS
 from noarkit.safe.spill import IDS_AT_HAND, KeySet
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database.documents import read_settings
-from noarkit.sources.files.default import basic_string
 from noarkit.sources.item_stream import sample_records, with_progress
 
 KIND = "eark"

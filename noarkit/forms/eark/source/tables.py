@@ -20,13 +20,13 @@ from noarkit.forms.eark.read.package import EarkPackage, open_eark
 from noarkit.forms.siard.source import find_siard
 from noarkit.forms.siard.source.source import SiardArchiveSource, SiardTables
 from noarkit.graph.entity import Content
+from noarkit.recipes.toml_writer import basic_string
 from noarkit.records import ContentStream, SourceItem, SourceRecord
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.toml import load_toml
 from noarkit.safe.workplace import folder_for_owner
 from noarkit.sources.database.table_copy import TableCopy
-from noarkit.sources.files.default import basic_string
 
 TERM = "siard"
 """What names the archive among the terms of a recipe's `[source]`."""

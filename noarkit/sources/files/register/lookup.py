@@ -13,10 +13,11 @@ from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.safe.spill import KeySet
-from noarkit.sources.files import folders, policy, registers
+from noarkit.sources.files import folders, policy
 from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, folder_at, set_aside
 from noarkit.sources.files.names import key_of, text_of
-from noarkit.sources.files.registers import Register
+from noarkit.sources.files.register import rows
+from noarkit.sources.files.register.rows import Register
 from noarkit.sources.files.streams import WITHIN
 
 
@@ -61,7 +62,7 @@ class FolderRegisters:
             return
         unreadable = set()
         present = set(folder.names[0])
-        for name in registers.NAMES:
+        for name in rows.NAMES:
             if name in present:
                 key = folder.key + key_of(name)
                 try:
@@ -82,14 +83,14 @@ class FolderRegisters:
 def open_register(name: bytes, parent: int, *, key: str, column: str) -> Register:
     """The register `name` in an open folder. Raises a `SourceFault`."""
     with folders.faults(key), os.fdopen(folders.open_file(name, parent, key=key), "rb") as file:
-        return registers.read_register(file, where=key, column=column)
+        return rows.read_register(file, where=key, column=column)
 
 
 class NamedFile(NamedTuple):
     """A file that a row names, the row, and the key of the record they make."""
 
     file: FoundFile
-    row: registers.Row
+    row: rows.Row
     key: str
 
 
@@ -130,7 +131,7 @@ class LeadingRegister:
         """True for the register itself and every file that a row named."""
         return key == self.key or self._named.has(key)
 
-    def _find_file(self, entry: registers.Entry, row_key: str) -> Iterator[NamedFile | SetAside | Skipped]:
+    def _find_file(self, entry: rows.Entry, row_key: str) -> Iterator[NamedFile | SetAside | Skipped]:
         fault: SourceFault = ItemVanished(key=row_key, why="ENOENT")
         for path in _path_encodings(entry.path):
             steps = (*self._steps, *path.split(b"/"))
@@ -157,7 +158,7 @@ class LeadingRegister:
         yield set_aside(fault)
 
 
-def with_register_row(record: SourceItem, row: registers.Row, key: str) -> SourceItem:
+def with_register_row(record: SourceItem, row: rows.Row, key: str) -> SourceItem:
     """The record of a file as its row has it."""
     if not isinstance(record, SourceRecord):
         return record
@@ -166,7 +167,7 @@ def with_register_row(record: SourceItem, row: registers.Row, key: str) -> Sourc
     return _with_row(record, row, ())
 
 
-def _with_row(record: SourceRecord, row: registers.Row, notes: tuple[Note, ...]) -> SourceRecord:
+def _with_row(record: SourceRecord, row: rows.Row, notes: tuple[Note, ...]) -> SourceRecord:
     return replace(record, fields={**record.fields, "register": row}, notes=(*record.notes, *notes))
 
 

@@ -10,16 +10,18 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO, Self
 
-from noarkit.documents import sheets
 from noarkit.errors import ItemMalformed, NoarkitError
 from noarkit.graph.entity import Note
 from noarkit.safe.scratch import scratch
-from noarkit.sources.files import policy, tables
+from noarkit.safe.spill import KeySet
+from noarkit.sources.files import policy
 from noarkit.sources.files.names import normalize_name
+from noarkit.sources.files.register import tables
 
 NAMES = (b"metadata.csv", b"metadata.json", b"metadata.xlsx")
 
@@ -46,10 +48,11 @@ class Register:
 
     def __init__(self, rows: Iterable[Row], *, where: str, column: str = "") -> None:
         self._db = scratch()
+        self._used = KeySet()
         try:
             self._fill(iter(rows), where, column)
         except BaseException:
-            self._db.close()
+            self.close()
             raise
 
     def __enter__(self) -> Self:
@@ -61,6 +64,7 @@ class Register:
     def close(self) -> None:
         """Forgets the rows."""
         self._db.close()
+        self._used.close()
 
     def look_up(self, path: str, name: str) -> tuple[Row, tuple[Note, ...]]:
         """What the register says about a file, and what is to be noted about how it was found; {} if nothing."""
@@ -71,14 +75,24 @@ class Register:
             ("folded", normalize_name(name)),
         ):
             matches = self._db.execute(
-                f"SELECT data FROM rows WHERE {column} = ? ORDER BY number LIMIT 2",  # noqa: S608 - one of two constants
+                f"SELECT number, data FROM rows WHERE {column} = ? ORDER BY number LIMIT 2",  # noqa: S608 - a constant
                 (value,),
             ).fetchall()
             if matches:
                 notes = [policy.REGISTER_OTHER_WRITING] if column == "folded" else []
                 notes += [policy.REGISTER_NAMES_TWICE] if len(matches) > 1 else []
-                return json.loads(matches[0][0]), tuple(notes)
+                self._used.add(str(matches[0][0]))
+                return json.loads(matches[0][1]), tuple(notes)
         return {}, ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return int(self._db.execute("SELECT count(*) FROM rows").fetchone()[0])
+
+    def unused(self) -> Iterator[Entry]:
+        """The rows that no file has been looked up in so far."""
+        return (entry for entry in self.entries() if not self._used.has(str(entry.number)))
 
     def entries(self) -> Iterator[Entry]:
         """Every row, in order."""
@@ -97,15 +111,27 @@ class Register:
         self._db.execute("CREATE INDEX by_folded ON rows (folded)")
 
 
-def read_register(file: BinaryIO, *, where: str, column: str = "") -> Register:
+def read_register(file: BinaryIO, *, where: str, column: str = "", sheet: str = "") -> Register:
     """The register in an open file, its form told by the end of its name. Raises `ItemMalformed`."""
-    extension = where.lower().rpartition(".")[2]
-    try:
-        if extension == "xlsx":
-            return Register(tables.mapping_rows(sheets.rows(file)), where=where, column=column)
+    extension = extension_of(where)
+    with malformed(where):
+        if extension in tables.WORKBOOKS:
+            return Register(tables.mapping_rows(tables.rows_of(file, extension, sheet)), where=where, column=column)
         with tables.text_of(file, "utf-8-sig" if extension == "json" else None) as text:
             rows = tables.json_rows(text) if extension == "json" else tables.mapping_rows(tables.csv_rows(text))
             return Register(rows, where=where, column=column)
+
+
+def extension_of(name: str) -> str:
+    """What tells the form of a register by its name."""
+    return name.lower().rpartition(".")[2]
+
+
+@contextmanager
+def malformed(where: str) -> Iterator[None]:
+    """Raises `ItemMalformed` for whatever is wrong with a register that is read."""
+    try:
+        yield
     except (csv.Error, ValueError, RecursionError, sqlite3.Error) as error:
         raise ItemMalformed(key=where, why=str(error)) from error
     except NoarkitError as error:

@@ -1,4 +1,8 @@
-"""Tables as people send them: CSV in whatever dialect and encoding, and JSON lists, read row by row."""
+"""Tables as people send them: sheets of workbooks, CSV in whatever dialect and encoding, and JSON lists, row by row.
+
+What stands above a table (its title, who printed it and when) is passed over: the headings are the first row that is
+nearly as wide as the widest, and holds no figures alone.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
-from itertools import chain
+from itertools import chain, islice
 from typing import BinaryIO
+
+from noarkit.documents import sheets
+from noarkit.documents.ods_sheets import ods_rows
 
 _BLOCK_BYTES = 1024 * 1024
 _WHOLE_BYTES = 64 * 1024 * 1024
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _DELIMITERS = ";,\t|"
 _BETWEEN = re.compile(r"[\s,]*")
+_FIGURES = re.compile(r"[\d\s.,:/-]+")
+_ROWS_ABOVE = 50
+_LEAST_WIDTH = 0.6
+WORKBOOKS = ("xlsx", "ods")
 
 
 @contextmanager
@@ -33,6 +44,30 @@ def text_of(file: BinaryIO, encoding: str | None = None) -> Iterator[TextIOWrapp
         text.detach()
 
 
+def sheet_rows(file: BinaryIO, extension: str) -> Iterator[tuple[str, list[str]]]:
+    """The rows of every sheet of a workbook that is shown, or those of a text, each with the name of its sheet.
+
+    Raises `PackageFault`, `UnsafeXml` or `TooLarge` for a workbook that cannot be read, `csv.Error` for a text.
+    """
+    if extension == "ods":
+        yield from ods_rows(file)
+    elif extension == "xlsx":
+        for sheet, row in sheets.rows_of_all(file, hidden=False):
+            yield sheet, [cell.value for cell in row.cells]
+    else:
+        with text_of(file) as text:
+            for cells in csv_rows(text):
+                yield "", cells
+
+
+def rows_of(file: BinaryIO, extension: str, sheet: str = "") -> Iterator[list[str]]:
+    """The rows of the `sheet` of that name, or of the first. Raises what `sheet_rows` raises."""
+    for name, cells in sheet_rows(file, extension):
+        sheet = sheet or name
+        if name == sheet:
+            yield cells
+
+
 def csv_rows(text: TextIOWrapper) -> Iterator[list[str]]:
     """The rows of a CSV file whose cells are parted by `;`, `,`, tab or `|`, whichever its first line has most of."""
     first = text.readline()
@@ -44,13 +79,31 @@ def csv_rows(text: TextIOWrapper) -> Iterator[list[str]]:
 
 
 def mapping_rows(rows: Iterable[list[str]]) -> Iterator[Mapping[str, object]]:
-    """Rows as mappings under the names of the first one; empty rows are left out, doubled names are numbered."""
+    """Rows as mappings under their headings; empty rows are left out, doubled headings are numbered."""
+    for _, cells in numbered_rows(rows):
+        yield cells
+
+
+def numbered_rows(rows: Iterable[list[str]]) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """The same, each with its number as the table counts, from 1."""
     row_iterator = iter(rows)
-    names = _names(next(row_iterator, []))
-    for row in row_iterator:
+    first_rows = list(islice(row_iterator, _ROWS_ABOVE))
+    heading = _heading_at(first_rows)
+    names = _names(first_rows[heading] if first_rows else [])
+    for number, row in enumerate(chain(first_rows[heading + 1 :], row_iterator), start=heading + 2):
         if any(cell.strip() for cell in row):
             named_cells = dict(zip(names, row, strict=False))
-            yield {**dict.fromkeys(names, ""), **named_cells}
+            yield number, {**dict.fromkeys(names, ""), **named_cells}
+
+
+def _heading_at(rows: list[list[str]]) -> int:
+    """The row of the headings; the first where none looks like it."""
+    widths = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    least = max(2, _LEAST_WIDTH * max(widths, default=0))
+    for index, row in enumerate(rows):
+        if widths[index] >= least and not any(_FIGURES.fullmatch(cell) for cell in row):
+            return index
+    return 0
 
 
 def json_rows(text: TextIOWrapper) -> Iterator[Mapping[str, object]]:

@@ -20,8 +20,9 @@ from noarkit.errors import ItemMalformed, ItemVanished
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files import registers, tables
 from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.register import tables
+from noarkit.sources.files.register.rows import read_register
 from noarkit.sources.files.source import FileTree
 
 PLAIN = FilePolicy(media_types=False)
@@ -281,7 +282,7 @@ def test_no_bytes_make_the_reader_of_registers_stumble(content: bytes, name: str
         file.write(content)
         file.seek(0)
         try:
-            registers.read_register(file, where=name).close()
+            read_register(file, where=name).close()
         except ItemMalformed as fault:
             assert fault.data["key"] == name
 
@@ -298,7 +299,7 @@ def test_no_bytes_make_the_reader_of_registers_stumble(content: bytes, name: str
 )
 def test_a_workbook_that_breaks_its_form_is_malformed(rows: str) -> None:
     with pytest.raises(ItemMalformed):
-        registers.read_register(BytesIO(workbook(rows)), where="m.xlsx")
+        read_register(BytesIO(workbook(rows)), where="m.xlsx")
 
 
 def test_a_workbook_that_grows_beyond_measure_is_refused() -> None:
@@ -306,4 +307,4 @@ def test_a_workbook_that_grows_beyond_measure_is_refused() -> None:
     with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/sharedStrings.xml", f'<sst xmlns="{BOOK}">' + " " * 8_000_000 + "</sst>")
     with pytest.raises(ItemMalformed, match="ratio"):
-        registers.read_register(target, where="m.xlsx")
+        read_register(target, where="m.xlsx")

@@ -1,0 +1,144 @@
+"""Finds a register among the files of a tree: a table one of whose columns joins with the folders, or with the files.
+
+A column joins if three in five of its values are case numbers or names of folders (or names of files), or if it has
+three in five of the folders. What its other columns mean is told by what they hold, and by their headings where that
+leaves a choice (`columns`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+
+from noarkit.errors import SourceFault
+from noarkit.recipes.recipe_model import RegisterJoin, RegisterRules
+from noarkit.sources.files import folders
+from noarkit.sources.files.case_names import CaseForm, Folder, number_in
+from noarkit.sources.files.names import normalize_name
+from noarkit.sources.files.register import tables
+from noarkit.sources.files.register.cases import folded
+from noarkit.sources.files.register.columns import Columns, meanings, screening_codes
+from noarkit.sources.files.register.rows import NAMES, extension_of, malformed, plain_path
+
+EXTENSIONS = (".xlsx", ".ods", ".csv")
+MOST_CANDIDATES = 20
+MOST_BYTES = 50_000_000
+_MOST_ROWS = 20_000
+_LEAST_SHARE = 0.6
+_LEAST_JOINED = 3
+_OWN_NAMES = frozenset(name.decode() for name in NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRegister:
+    """A register and how it joins: its rules for a recipe, the rows that were read (without sums and remarks), the
+    folders or files that `joined` one, the codes of screening in it, and whether all its rows were read."""
+
+    rules: RegisterRules
+    rows: int
+    joined: int
+    codes: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What a register may be of: the case folders, the form of their names, and the names of files in small letters."""
+
+    folders: Sequence[Folder]
+    form: CaseForm | None
+    files: Collection[str]
+
+
+def is_candidate(path: Path) -> bool:
+    """True for a file that may be a register, by its name and size."""
+    try:
+        size = path.stat(follow_symlinks=False).st_size
+    except OSError:
+        return False  # whoever reads it says that it cannot be read
+    return path.name.lower().endswith(EXTENSIONS) and path.name.lower() not in _OWN_NAMES and 0 < size <= MOST_BYTES
+
+
+def find_register(root: Path, candidates: Iterable[Path], places: Places) -> FoundRegister | None:
+    """The best of the candidates; None where none joins."""
+    best: tuple[float, FoundRegister] | None = None
+    for path in candidates:
+        try:
+            for score, register in _registers_in(path, os.fspath(path.relative_to(root)), places):
+                if best is None or score > best[0]:
+                    best = score, register
+        except SourceFault:
+            continue  # a table that cannot be read is no register; it is loaded like any other file
+    return None if best is None else best[1]
+
+
+def _registers_in(path: Path, where: str, places: Places) -> Iterator[tuple[float, FoundRegister]]:
+    with folders.faults(where), path.open("rb") as file, malformed(where):
+        for sheet, rows in groupby(tables.sheet_rows(file, extension_of(where)), key=lambda row: row[0]):
+            numbered = tables.numbered_rows(cells for _, cells in rows)
+            columns = _columns([row for _, row in islice(numbered, _MOST_ROWS)])
+            is_whole = next(numbered, None) is None
+            join = _best_join(columns, places)
+            if join is not None:
+                yield join.score, _register(where, sheet, columns, join, places, is_whole=is_whole)
+
+
+def _columns(rows: Sequence[Mapping[str, object]]) -> Columns:
+    return {name: [str(row[name]).strip() for row in rows] for name in (rows[0] if rows else ())}
+
+
+@dataclass(frozen=True, slots=True)
+class _Join:
+    """A column that joins: by what, how well, and the place that each row joins with, if any."""
+
+    column: str
+    way: RegisterJoin
+    score: float
+    places: list[str | None]
+
+
+def _best_join(columns: Columns, places: Places) -> _Join | None:
+    joins = [join for name, values in columns.items() for join in _joins(name, values, places)]
+    return max(joins, key=lambda join: join.score, default=None)
+
+
+def _joins(name: str, values: Sequence[str], places: Places) -> Iterator[_Join]:
+    form = places.form
+    cases = {folder.name: form.parse(folder.name) if form else None for folder in places.folders}
+    by_number = {case.ident: folder for folder, case in cases.items() if case}
+    by_name = {folded(folder): folder for folder in cases}
+    numbers = [number_in(value, form) for value in values] if by_number else []
+    files = [normalize_name(plain_path(value).rpartition("/")[2]) for value in values]
+    joined_by: dict[RegisterJoin, tuple[list[str | None], int]] = {
+        "case.number": ([by_number.get(case.ident) if case else None for case in numbers], len(by_number)),
+        "folder.name": ([by_name.get(folded(value)) for value in values], len(by_name)),
+        "path": ([file if file in places.files else None for file in files], len(places.files)),
+    }
+    for join_way, (joined_places, count) in joined_by.items():
+        hits, distinct = sum(place is not None for place in joined_places), len(set(joined_places) - {None})
+        if distinct >= _LEAST_JOINED:
+            score = max(hits / max(1, sum(map(bool, values))), distinct / count)
+            if score >= _LEAST_SHARE:
+                yield _Join(name, join_way, score, joined_places)
+
+
+def _register(
+    where: str, sheet: str, columns: Columns, join: _Join, places: Places, *, is_whole: bool
+) -> FoundRegister:
+    titles = [_title(place, places.form) if place else "" for place in join.places]
+    other_columns = {name: values for name, values in columns.items() if name != join.column}
+    names = meanings(other_columns, titles, of_cases=join.way != "path")
+    codes = screening_codes(columns[names["skjerming"]]) if "skjerming" in names else {}
+    rules = RegisterRules(where, sheet, "document" if join.way == "path" else "case", join.column, join.way, names)
+    is_row = partial(number_in, form=places.form) if join.way == "case.number" else bool
+    rows = sum(bool(is_row(value)) for value in columns[join.column])
+    return FoundRegister(rules, rows, len(set(join.places) - {None}), codes, is_whole)
+
+
+def _title(folder: str, form: CaseForm | None) -> str:
+    case = form.parse(folder) if form else None
+    return (case.title if case else folder) or folder
