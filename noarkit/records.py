@@ -138,9 +138,12 @@ class Oddity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RegisterAccount:
-    """What a register and the folders or files that it is of had to do with each other: the rows; those joined by
-    number and by name; what was left over on both sides; numbers in two rows and of two folders; rows without a
-    number; titles that differ. All are counted, and the first of each kind are named."""
+    """What a register and the folders or files that it is of had to do with each other.
+
+    The rows of cases or documents; those joined by number and by name; what was left over on both sides; numbers in two
+    rows and of two folders; further rows without a number, such as sums; titles that differ. All are counted, and the
+    first of each kind are named.
+    """
 
     is_of: str
     rows: int

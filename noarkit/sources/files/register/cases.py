@@ -32,6 +32,7 @@ TITLE = "tittel"
 """The name that recipes have for the column of titles."""
 _UNJOINED = "folder IS NULL AND repeats IS NULL AND (ident != '' OR NOT ?)"
 """Where rows are joined by number, one without is a sum or a remark, and no case."""
+_ROWS = "ident != '' OR folder NOTNULL OR NOT ?"
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -97,7 +98,7 @@ class CaseRegister:
         )
         return RegisterAccount(
             is_of="case",
-            rows=self._db.execute("SELECT count(*) FROM rows").fetchone()[0],
+            rows=self._db.execute(f"SELECT count(*) FROM rows WHERE {_ROWS}", (self._by_number,)).fetchone()[0],  # noqa: S608
             by_number=ways.get("number", 0),
             by_name=ways.get("name", 0),
             rows_left=counts.get("row-left", 0),

@@ -17,7 +17,8 @@ Columns = Mapping[str, Sequence[str]]
 _FORMATS = make_formats(Formats())
 _SCREENING = re.compile(r"§|\boff(?:entl\w*|l)?\b|\bu\.? ?off|\bfvl\b|unntatt|skjerm", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"(?:§\s*|\boffl\.?\s*§?\s*)(\d{1,2})\b", re.IGNORECASE)
-_PERSON = re.compile(r"[^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*){0,4}")
+_PERSON = re.compile(r"[^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*){1,4}")
+"""Two to five words that begin with letters."""
 _FEW_VALUES = 0.4
 _MOST = 0.6
 _NEARLY_ALL = 0.9
@@ -29,7 +30,7 @@ _HEADINGS = {
     "dokumentetsDato": r"dok\w*dato|brevdato|dato|date",
     "avsluttetDato": r"avslutt|lukket|ferdig|closed",
     "part": r"\bpart|søk|tiltakshaver|klient|party|applicant",
-    "saksansvarlig": r"ansvarlig|saksbeh|behandler|responsible|officer",
+    "saksansvarlig": r"ansv|saksbeh|behandler|responsible|officer",
     "skjerming": r"unntatt|skjerm|gradering|offentlig|screen",
 }
 
@@ -56,8 +57,8 @@ def meanings(columns: Columns, titles: Sequence[str], *, of_cases: bool) -> dict
     take("saksdato" if of_cases else "dokumentetsDato", lambda _, values: _are_days(values))
     take("tittel", partial(_titles, titles))
     if of_cases:
-        take("saksansvarlig", lambda column, values: _are_persons(values) and _are_few(values))
-        take("part", lambda column, values: _are_persons(values) and bool(_hint("part", column)))
+        take("saksansvarlig", lambda column, values: _are_few(values) and _may_be_officers(column, values))
+        take("part", lambda column, values: _are_texts(values) and bool(_hint("part", column)))
     return names
 
 
@@ -82,8 +83,13 @@ def _are_days(values: Sequence[str]) -> bool:
     return len(list(filter(None, values))) >= _LEAST_FILLED * len(values) and _share(values, _is_day) >= _NEARLY_ALL
 
 
-def _are_persons(values: Sequence[str]) -> bool:
-    return _share(values, _PERSON.fullmatch) >= _MOST
+def _may_be_officers(column: str, values: Sequence[str]) -> bool:
+    """True for names of persons, and for initials and the like under a heading that says so."""
+    return _share(values, _PERSON.fullmatch) >= _MOST or (bool(_hint("saksansvarlig", column)) and _are_texts(values))
+
+
+def _are_texts(values: Sequence[str]) -> bool:
+    return _share(values, lambda value: any(map(str.isalpha, value))) >= _NEARLY_ALL
 
 
 def _are_few(values: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ leaves a choice (`columns`).
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,9 +58,10 @@ class Places:
 def is_candidate(path: Path) -> bool:
     """True for a file that may be a register, by its name and size."""
     try:
-        size = path.stat(follow_symlinks=False).st_size
+        status = path.stat(follow_symlinks=False)
     except OSError:
         return False  # whoever reads it says that it cannot be read
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
     return path.name.lower().endswith(EXTENSIONS) and path.name.lower() not in _OWN_NAMES and 0 < size <= MOST_BYTES
 
 
@@ -129,16 +131,19 @@ def _joins(name: str, values: Sequence[str], places: Places) -> Iterator[_Join]:
 def _register(
     where: str, sheet: str, columns: Columns, join: _Join, places: Places, *, is_whole: bool
 ) -> FoundRegister:
-    titles = [_title(place, places.form) if place else "" for place in join.places]
-    other_columns = {name: values for name, values in columns.items() if name != join.column}
-    names = meanings(other_columns, titles, of_cases=join.way != "path")
-    codes = screening_codes(columns[names["skjerming"]]) if "skjerming" in names else {}
-    rules = RegisterRules(where, sheet, "document" if join.way == "path" else "case", join.column, join.way, names)
     is_row = partial(number_in, form=places.form) if join.way == "case.number" else bool
-    rows = sum(bool(is_row(value)) for value in columns[join.column])
-    return FoundRegister(rules, rows, len(set(join.places) - {None}), codes, is_whole)
+    rows = [index for index, value in enumerate(columns[join.column]) if is_row(value)]  # without sums and remarks
+    cells = {name: [values[index] for index in rows] for name, values in columns.items() if name != join.column}
+    titles = [_title(join.places[index], places.form) for index in rows]
+    names = meanings(cells, titles, of_cases=join.way != "path")
+    codes = screening_codes(cells[names["skjerming"]]) if "skjerming" in names else {}
+    rules = RegisterRules(where, sheet, "document" if join.way == "path" else "case", join.column, join.way, names)
+    return FoundRegister(rules, len(rows), len(set(join.places) - {None}), codes, is_whole)
 
 
-def _title(folder: str, form: CaseForm | None) -> str:
+def _title(folder: str | None, form: CaseForm | None) -> str:
+    """The title in the name of a folder, where there is one."""
+    if folder is None:
+        return ""
     case = form.parse(folder) if form else None
     return (case.title if case else folder) or folder

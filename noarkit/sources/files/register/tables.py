@@ -26,6 +26,7 @@ _DELIMITERS = ";,\t|"
 _BETWEEN = re.compile(r"[\s,]*")
 _FIGURES = re.compile(r"[\d\s.,:/-]+")
 _ROWS_ABOVE = 50
+_MOST_EMPTY = 10_000
 _LEAST_WIDTH = 0.6
 WORKBOOKS = ("xlsx", "ods")
 
@@ -52,12 +53,23 @@ def sheet_rows(file: BinaryIO, extension: str) -> Iterator[tuple[str, list[str]]
     if extension == "ods":
         yield from ods_rows(file)
     elif extension == "xlsx":
-        for sheet, row in sheets.rows_of_all(file, hidden=False):
-            yield sheet, [cell.value for cell in row.cells]
+        yield from _counted(sheets.rows_of_all(file, hidden=False))
     else:
         with text_of(file) as text:
             for cells in csv_rows(text):
                 yield "", cells
+
+
+def _counted(rows: Iterable[tuple[str, sheets.SheetRow]]) -> Iterator[tuple[str, list[str]]]:
+    """Rows with the empty ones between them, which a workbook leaves out, so that each has its number."""
+    sheet, number = None, 0
+    for name, row in rows:
+        if name != sheet:
+            sheet, number = name, 0
+        for _ in range(min(row.number - number - 1, _MOST_EMPTY)):
+            yield name, []
+        number = row.number
+        yield name, [cell.value for cell in row.cells]
 
 
 def rows_of(file: BinaryIO, extension: str, sheet: str = "") -> Iterator[list[str]]:
