@@ -196,7 +196,7 @@ def test_what_a_chapter_writes_in_toml_is_understood(name: str, lang: str, tmp_p
     for block in code(name, lang, "toml"):
         text = "\n".join(block.lines)
         data = tomllib.loads(text)
-        if {"source", "map", "formats", "dates"} & data.keys():
+        if {"source", "map", "formats", "dates", "register"} & data.keys():
             assert [problem for problem in _recipe(data, text).problems if not problem.warning] == []
         elif {"archive", "connections", "operations"} & data.keys():
             _judge_config(data)
