@@ -176,6 +176,21 @@ class Joining(Protocol):
 
 
 @runtime_checkable
+class Comparable(Protocol):
+    """A source of which one can see from outside whether anything changed."""
+
+    def digest(self, emit: Listener) -> str:
+        """A checksum of what is there: names, sizes and times, and no bytes."""
+        ...
+
+
+def digest_of(source: Source, emit: Listener) -> str:
+    """A checksum of what is there; empty for a source that cannot be seen from outside."""
+    inner = innermost(source)
+    return inner.digest(emit) if isinstance(inner, Comparable) else ""
+
+
+@runtime_checkable
 class Listening(Protocol):
     """A source that says what it waits for when a content is opened."""
 

@@ -45,6 +45,7 @@ LAYERS = (
     ("reports",),
     ("retention",),
     ("api",),
+    ("projects",),
     ("assistant",),
     ("reading_room",),
     ("cli",),

@@ -23,13 +23,13 @@ from noarkit.copies.policy import read_policy
 from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
 from noarkit.copies.settings import CopySettings, copy_settings
-from noarkit.copies.store import DATABASE, LOCK, CopyStore
+from noarkit.copies.store import DATABASE, LOCK, SOURCE_DIGEST, CopyStore
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.options import SourceKeywords, SourceOptions
 from noarkit.loading.stopping import StopRequest
 from noarkit.option_fields import option, options_from, takes_options
-from noarkit.records import Source, released
+from noarkit.records import Source, digest_of, released
 from noarkit.results import Result, json_field
 from noarkit.safe.locks import claimed
 from noarkit.settings import Place, Settings, resolve_settings
@@ -153,6 +153,8 @@ def derive_source(
         deriving_options = DerivingOptions(reading, 0 if options.dry_run else own.workers)
         derivation = derive_copies(source, store, tools, deriving_options)
         result = _result(store, derivation, tools.policy.name)
+        if not options.dry_run and not stop.reason:
+            store.remember(**{SOURCE_DIGEST: digest_of(source, listener)})
     doubtful = dict(derivation.totals.doubtful) if options.dry_run else {}
     return replace(result, copies=str(copies), stopped_by=stop.reason, dry_run=options.dry_run, doubtful=doubtful)
 

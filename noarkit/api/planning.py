@@ -31,7 +31,7 @@ from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.loading.request import RunRequest, run_request
 from noarkit.option_fields import takes_options, values_given
 from noarkit.recipes import Recipe, compile_recipe
-from noarkit.records import HoldsCopies, Settling, Source, fitted, released
+from noarkit.records import HoldsCopies, Settling, Source, digest_of, fitted, released
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.page import MOST_PLACES
@@ -129,6 +129,7 @@ def plan_with(
         codes=codes,
         archive=archive_place.name if archive_place.is_named or earlier is not None else None,
         request=_request(source, options, archive_place, settings),
+        made_from=_made_from(place, options, emit),
     )
     spec = _with_refusal(spec, options, archive_place, folder, emit)
     _refuse_planned(folder)
@@ -317,6 +318,17 @@ def _lookup(options: PlanOptions, settings: Settings) -> StoreLookup | None:
         if options.trust_key:
             prove_seal(store, trusted_keys(settings, options.trust_key))
     return StoreLookup(Path(options.copies))
+
+
+def _made_from(place: Source, options: PlanOptions, emit: Listener) -> dict[str, str]:
+    """Checksums of the source and of the copies, so that one can see later whether either is another."""
+    digests = {"source": digest_of(place, emit)}
+    if options.copies is not None:
+        from noarkit.copies.store import CopyStore
+
+        with CopyStore.open(Path(options.copies)) as store:
+            digests["copies"] = store.digest()
+    return {name: digest for name, digest in digests.items() if digest}
 
 
 def _with_copies(spec: PlanSpec, lookup: StoreLookup) -> PlanSpec:

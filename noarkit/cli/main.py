@@ -37,7 +37,7 @@ from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
 
 # Each is a module beside this one with a command of its name, in the order in which a newcomer meets them.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "begin": ("init", "doctor", "config", "serve", "backup", "scan", "recipe", "derive"),
+    "begin": ("deposit", "init", "doctor", "config", "serve", "backup", "scan", "recipe", "derive"),
     "load": ("plan", "estimate", "approve", "ingest", "status", "retry", "close", "retract"),
     "prove": ("verify", "validate", "compare", "report"),
     "deliver": ("extract", "convert", "key"),

@@ -7,6 +7,7 @@ copy: planned → working → made, kept, held, failed, left. The bytes of an ob
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -75,6 +76,10 @@ class CopyOutcome:
     cpu_s: float = 0.0
     wall_s: float = 0.0
     peak_bytes: int = 0
+
+
+SOURCE_DIGEST = "source_digest"
+"""The fact of a store that is a checksum of its source as it was when its documents were last looked at."""
 
 
 class CopyStore:
@@ -383,6 +388,13 @@ class CopyStore:
             while rows := self.rows(statement, (last,)):
                 yield from (tuple(row) for row in rows)
                 last = int(rows[-1][0])
+
+    def digest(self) -> str:
+        """A checksum of everything that a plan goes by."""
+        digest = hashlib.sha256()
+        for row in self.sealed_rows():
+            digest.update(_json(row).encode())
+        return digest.hexdigest()
 
     def copy_to(self, folder: Path) -> None:
         """Copies what is known to another folder, without the objects."""

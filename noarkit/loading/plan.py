@@ -45,6 +45,8 @@ EVENTS: EventFields = {"read": {"records": "count"}, "planned": {"records": "cou
 _TELL_EVERY = 2000
 DATE_EVIDENCE, NO_EVIDENCE = "date_evidence", "none"
 """The fact of a plan that says how many records have their date from what, and the name of those that have none."""
+MADE_FROM = "made_from"
+"""What plan.json calls the checksums of what a plan was made from."""
 REGISTER = "register"
 """The fact of a plan that says how the rows of a register and the folders or files were joined."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
@@ -119,6 +121,8 @@ class PlanSpec:
     """The workers of a cluster, which hash."""
     request: RunRequest | None = None
     """How the plan was asked for, where its maker says so."""
+    made_from: Mapping[str, str] = field(default_factory=dict)
+    """Checksums of what it was made from, by name: the source as it was seen from outside, and copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +345,7 @@ def _freeze(store: GraphStore, folder: RunFolder, spec: PlanSpec, now_s: Callabl
             **({"archive": spec.archive} if spec.archive else {}),
             **({SINCE_ARCHIVE: read_earlier_run(spec.since).identity} if spec.since else {}),
             **({ASKED: spec.request.as_data()} if spec.request else {}),
+            **({MADE_FROM: dict(spec.made_from)} if spec.made_from else {}),
         }
     )
     return result

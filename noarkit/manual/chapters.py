@@ -13,7 +13,7 @@ from types import MappingProxyType
 from noarkit.manual.markdown import Block, Heading, Listing, parse, plain_text
 
 CHAPTERS = (
-    "deposit",
+    "folder-to-deposit",
     "getting-started",
     "files",
     "mail",

@@ -39,6 +39,7 @@ The machine:
     process_tree   processes that tools leave behind
     worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
     ordered_work   pieces of work done by several of them, and the answers in order
+    foreground     another command of ours, in front of this one
     errand         commands of others', run under limits; keeper: the process that watches over one of them
     commands       commands of the site's own: no shell, bounded in time, none of our secrets
     remote_jobs    the port of work that other machines do

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections import deque
@@ -104,6 +105,20 @@ class FileTree:
         if self._policy.register.file:
             deque(outside.records(emit), maxlen=0)
         return outside.register_account()
+
+    def digest(self, emit: Listener) -> str:
+        """A checksum of the names, sizes and times of all files, whatever of them a recipe takes."""
+        whole = FileTree(self._where, clock=self._clock)
+        root, digest = folders.open_root(self._root), hashlib.sha256()
+        try:
+            for item in with_progress(whole._walk(root, self._clock()), emit):
+                if isinstance(item, FoundFile):
+                    status = item.status
+                    key = item.folder.key + key_of(item.name)
+                    digest.update(f"{key}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        finally:
+            folder_handles.close(root)
+        return digest.hexdigest()
 
     def default_recipe(self) -> str:
         """One record with one document and one version per file; folders down to the case files become Mappe.

@@ -53,14 +53,14 @@ def sheet_rows(file: BinaryIO, extension: str) -> Iterator[tuple[str, list[str]]
     if extension == "ods":
         yield from ods_rows(file)
     elif extension == "xlsx":
-        yield from _counted(sheets.rows_of_all(file, hidden=False))
+        yield from _with_empty_rows(sheets.rows_of_all(file, hidden=False))
     else:
         with text_of(file) as text:
             for cells in csv_rows(text):
                 yield "", cells
 
 
-def _counted(rows: Iterable[tuple[str, sheets.SheetRow]]) -> Iterator[tuple[str, list[str]]]:
+def _with_empty_rows(rows: Iterable[tuple[str, sheets.SheetRow]]) -> Iterator[tuple[str, list[str]]]:
     """Rows with the empty ones between them, which a workbook leaves out, so that each has its number."""
     sheet, number = None, 0
     for name, row in rows:

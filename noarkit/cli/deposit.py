@@ -1,0 +1,180 @@
+"""`noarkit deposit`: one folder and one file that carry a source to a package, by the ordinary commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+
+import click
+
+from noarkit.api import origins
+from noarkit.cli.line_names import line_request
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import FOLDER, Session, command, option
+from noarkit.cli.running import settings, working
+from noarkit.errors import NotApproved, UsageFault
+from noarkit.events import EventFields
+from noarkit.loading.next_step import command_line
+from noarkit.loading.request import GLOBALS, RunRequest
+from noarkit.projects.project import PROJECT_FILE, RECIPE_FILE, Project, project_text, read_project
+from noarkit.projects.road import PACKAGE, STEPS, Step, newest, road
+from noarkit.records import digest_of
+from noarkit.safe.atomic import write_text
+from noarkit.safe.foreground import run_in_front
+from noarkit.wings import has_wing
+
+EVENTS: EventFields = {
+    "step": {"step": STEPS, "state": ("done", "next", "waiting", "later", "off"), "command": "text?"},
+    "project": {"path": "text", "questions": "count"},
+}
+_GOES_ON = (0, 3)
+"""Exit codes after which the road goes on: done, or done but for what is listed."""
+_WAITS = NotApproved.exit_code
+
+
+@command("deposit", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))
+@click.argument("action", metavar="[new|status] PROJECT|SOURCE")
+@click.argument("place", metavar="", required=False)
+@option("-o", "--output", type=FOLDER, metavar="PROJECT")
+@option("--no-copies", is_flag=True)
+@option("--approve", is_flag=True)
+@option("--by", metavar="NAME")
+@option("--to", "last", type=click.Choice(STEPS))
+@option("--dry-run", is_flag=True)
+def deposit_command(
+    session: Session,
+    *,
+    action: str,
+    place: str | None,
+    output: Path | None,
+    no_copies: bool,
+    approve: bool,
+    by: str | None,
+    last: str | None,
+    dry_run: bool,
+) -> int:
+    """Makes a project, tells how far one is, or goes on with it."""
+    if action == "new":
+        if place is None or output is None:
+            raise UsageFault(what="missing-argument", where="noarkit deposit new", do="SOURCE -o PROJECT")
+        return _new(session, place, output, with_copies=not no_copies and has_wing("copies"))
+    if approve and not by:
+        raise UsageFault(what="no-approver", where=action, do="--by NAME")
+    if action == "status":
+        if place is None:
+            raise UsageFault(what="missing-argument", where="noarkit deposit status", do="PROJECT")
+        _print_road(session, _look(session, read_project(Path(place))))
+        return 0
+    if place is not None:
+        raise UsageFault(what="missing-argument", where="noarkit deposit", do="new, status or PROJECT")
+    return _go_on(session, read_project(Path(action)), approver=by if approve else None, last=last, dry_run=dry_run)
+
+
+def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> int:
+    """Makes the folder, its file and its recipe; what is there already stays as it is."""
+    place = str(Path(source).absolute()) if Path(source).exists() else source
+    folder.mkdir(parents=True, exist_ok=True)
+    text = project_text(place, "no-raf-2022" if with_copies else "none", session.texts.lang)
+    write_text(folder / PROJECT_FILE, text, replace=False)
+    code = _run(session, ("recipe", "new", place, "-o", str(folder / RECIPE_FILE)))
+    if code not in _GOES_ON:
+        return code
+    project = read_project(folder)
+    notes = road(project, lambda: "")[0].notes
+    lines = [session.texts.say("deposit.made", path=project.file, count=len(notes))]
+    lines += [f"  {_note(session, key, data)}" for key, data in notes]
+    session.console.result("project", "\n".join(lines), path=str(folder), questions=len(notes))
+    session.console.notify("deposit.next", command=next_command("deposit", folder))
+    return 0
+
+
+def _look(session: Session, project: Project) -> tuple[Step, ...]:
+    with working(session) as work:
+        source = origins.source_at(project.source, settings(session, None), emit=work.emit)
+        return road(project, lambda: digest_of(source, work.emit))
+
+
+def _go_on(session: Session, project: Project, *, approver: str | None, last: str | None, dry_run: bool) -> int:
+    """Runs each next command until all is done or a person must decide."""
+    gravest = 0
+    for turn in count():
+        steps = _look(session, project)
+        step = next((step for step in steps if step.state in ("next", "waiting")), None)
+        if step is not None and last is not None and STEPS.index(step.name) > STEPS.index(last):
+            step = None
+        if step is None:
+            return _judge(session, project) if last is None else gravest
+        # only a plan that stood before this command can have been looked at
+        is_approval = step.name == "approve" and approver is not None and not turn
+        if step.state == "waiting" and not is_approval:
+            _print_road(session, steps)
+            return _WAITS
+        words = (*step.command, *((approver or "",) if is_approval else ()))
+        if dry_run:
+            session.console.result("step", _command(words), step=step.name, state=step.state, command=_command(words))
+            return 0
+        code = _run(session, words)
+        gravest = max(gravest, code)
+        if code not in _GOES_ON:
+            return code
+    raise AssertionError("a road without an end")
+
+
+def _judge(session: Session, project: Project) -> int:
+    """Says whether the package is ready for deposit."""
+    package = newest(project.folder, PACKAGE)
+    schemas = ("--schemas", project.schemas) if project.schemas else ()
+    return _run(session, ("validate", str(package), *schemas))
+
+
+def _run(session: Session, words: tuple[str, ...]) -> int:
+    """Prints an ordinary command and runs it; its exit code."""
+    line = _line(words)
+    session.console.notify("deposit.command", command=shlex.join(line))
+    return run_in_front([*line[1:], *(("--json",) if session.console.as_json else ())])
+
+
+def _command(words: tuple[str, ...]) -> str:
+    return shlex.join(_line(words))
+
+
+def _line(words: tuple[str, ...]) -> list[str]:
+    """An ordinary command with the config, profile and language of this one."""
+    values = line_request().values
+    values = {name: values[name] for name in GLOBALS if name in values}
+    return command_line(words[0], *words[1:], line=RunRequest(words[0], values=values))
+
+
+def _print_road(session: Session, steps: tuple[Step, ...]) -> None:
+    """A line for each step, and beneath it what is to be said of it."""
+    texts = session.texts
+    for step in steps:
+        line = f"{texts.say(f'deposit.is-{step.state}'):<9} {texts.say(f'deposit.step-{step.name}')}"
+        command = _command(step.command) if step.command and step.state == "next" else None
+        notes = (f"          {_note(session, key, data)}" for key, data in step.notes)
+        session.console.result("step", "\n".join([line, *notes]), step=step.name, state=step.state, command=command)
+
+
+def _note(session: Session, key: str, data: Mapping[str, object]) -> str:
+    """What is to be said of a step, with the command that a person runs."""
+    texts = session.texts
+    if key == "question":
+        name = f"deposit.ask-{data['name']}"
+        return texts.say(
+            "deposit.asks", where=data["where"], text=texts.say(name) if texts.has("say", name) else data["name"]
+        )
+    if key == "problem":
+        problem = data["data"] if isinstance(data["data"], dict) else {}
+        reason = texts.problem(str(data["problem"]), problem)
+        return texts.say("deposit.problem", where=data["where"], line=data["line"], told=reason)
+    if key == "old-plan":
+        return texts.say(f"deposit.old-plan-{data['why']}", run=data["run"])
+    if key == "approve":
+        command = next_command("deposit", data["folder"], "--approve", "--by")
+        return texts.say("deposit.approve", page=data["page"], command=command)
+    if key == "held":
+        command = next_command("derive", "-o", data["copies"], "--report", "copies.html")
+        return texts.say("deposit.held", count=data["count"], command=command)
+    return texts.say(f"deposit.{key}", **data)

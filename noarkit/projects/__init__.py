@@ -1,0 +1,7 @@
+"""A project: one folder and one file that carry a source all the way to a package, by the ordinary commands.
+
+project  what a person decided, in `deposit.toml`; what nobody has decided yet
+road     the steps, how far each is by what lies in the folder, and the command that does it
+
+Nothing is noted down: how far a project is, is seen by looking at its recipe, copies, runs and package.
+"""

@@ -1,0 +1,131 @@
+"""Reads `deposit.toml`: where the records are, what becomes of them on the way, and what a delivery must say of itself.
+
+The sections of a delivery (creator, system, period, agreement) are those of `package.toml`, and commands that take one
+take this file. `"ask"` stands where nobody has decided yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, get_args
+
+from noarkit.errors import ConfigFault
+from noarkit.recipes.toml_writer import basic_string
+from noarkit.safe.toml import Document, read_toml
+
+PROJECT_FILE = "deposit.toml"
+RECIPE_FILE = "recipe.toml"
+ASK = "ask"
+NONE = "none"
+DatePolicy = Literal["keep", "carry", "todays"]
+_ASKED = ("[creator]", "[system]")
+_NAME = 'name = ""'
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What was decided. Places within the project are full paths; those of others stand as they were written."""
+
+    folder: Path
+    source: str
+    recipe: Path
+    copies_policy: str
+    archive: str
+    dates: DatePolicy
+    approval: bool
+    depth: str
+    form: str
+    schemas: str
+    change_log: str
+    questions: tuple[str, ...]
+    """The names of what nobody has decided yet: `creator.name`."""
+
+    @property
+    def file(self) -> Path:
+        """The file itself."""
+        return self.folder / PROJECT_FILE
+
+    @property
+    def copies(self) -> Path | None:
+        """Where archival copies are; None for a project without any."""
+        return None if self.copies_policy == NONE else self.folder / "copies"
+
+
+def read_project(folder: Path) -> Project:
+    """The project in a folder. Raises `ConfigFault` with the line of what cannot be used, or where there is none."""
+    document = read_toml(folder / PROJECT_FILE)
+    archive = _text(document, "archive", "at", "embedded:archive")
+    return Project(
+        folder=folder,
+        source=_required_text(document, "source", "place"),
+        recipe=folder / _text(document, "source", "recipe", RECIPE_FILE),
+        copies_policy=_text(document, "copies", "policy", NONE),
+        archive=_within(folder, archive),
+        dates=_date_policy(document),
+        approval=_text(document, "load", "approval", "required") != NONE,
+        depth=_text(document, "load", "verify", "bytes"),
+        form=_text(document, "package", "form", "noark5"),
+        schemas=_text(document, "package", "schemas", ""),
+        change_log=_text(document, "package", "change_log", "closing"),
+        questions=tuple(_questions(document.data, "")),
+    )
+
+
+def project_text(source: str, copies_policy: str, lang: str) -> str:
+    """The text of a new project: what is decided by default, and what is asked."""
+    head, package = (_template(name, lang) for name in ("deposit", "package"))
+    sections = package[package.index("[agreement]") :]
+    for section in _ASKED:
+        before, found, after = sections.partition(f"\n{section}")
+        sections = before + found + after.replace(_NAME, f'name = "{ASK}"', 1)
+    head = head.replace('place = ""', f"place = {basic_string(source)}")
+    return head.replace('policy = "none"', f"policy = {basic_string(copies_policy)}").rstrip() + "\n\n" + sections
+
+
+def _template(name: str, lang: str) -> str:
+    return files("noarkit.words").joinpath("templates", f"{name}.{lang}.toml").read_text("utf-8")
+
+
+def _within(folder: Path, archive: str) -> str:
+    """An embedded archive lies in the project, unless its place is a full path."""
+    kind, colon, place = archive.partition(":")
+    return f"{kind}:{folder / place}" if kind == "embedded" and colon else archive
+
+
+def _text(document: Document, section: str, name: str, default: str) -> str:
+    table = document.data.get(section, {})
+    value = table.get(name, default) if isinstance(table, Mapping) else None
+    if not isinstance(value, str):
+        raise ConfigFault(where=document.where(f"{section}.{name}"), why="wrong-kind")
+    return value
+
+
+def _required_text(document: Document, section: str, name: str) -> str:
+    text = _text(document, section, name, "")
+    if not text:
+        raise ConfigFault(where=document.where(f"{section}.{name}"), why="missing-key")
+    return text
+
+
+def _date_policy(document: Document) -> DatePolicy:
+    choices: tuple[DatePolicy, ...] = get_args(DatePolicy)
+    value = _text(document, "archive", "dates", "keep")
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise ConfigFault(where=document.where("archive.dates"), why="no-such-choice")
+
+
+def _questions(value: object, name: str) -> Iterator[str]:
+    """The names of all that is asked, as they stand in the file."""
+    if value == ASK:
+        yield name
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _questions(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _questions(inner, name)

@@ -1,0 +1,215 @@
+"""A project from a folder to a package: where it stops, what it does again, and that `status` is right at every step.
+
+The steps run as the commands that they print, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.old_share import make_share
+
+STEPS = ("recipe", "copies", "plan", "approve", "ingest", "verify", "package")
+
+
+def noarkit(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """One command, to its end."""
+    command = [sys.executable, "-m", "noarkit", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def states(cwd: Path) -> dict[str, str]:
+    """How far each step is, by `status`, which changes nothing."""
+    before = files_in(cwd / "p")
+    done = noarkit("deposit", "status", "p", "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    assert files_in(cwd / "p") == before
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {line["step"]: line["state"] for line in lines if line["event"] == "step"}
+
+
+def files_in(place: Path) -> dict[Path, tuple[int, int]]:
+    """Size and time of each file; what SQLite lays beside a journal that is read tells nothing."""
+    files = (path for path in place.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
+
+
+def expected(last_done: str | None, then: str) -> dict[str, str]:
+    """All steps to one of them done (copies are none), the following one as it is said, and later ones not begun."""
+    at = -1 if last_done is None else STEPS.index(last_done)
+    told = {name: "done" if index <= at else "later" for index, name in enumerate(STEPS)}
+    if at + 1 < len(STEPS):
+        told[STEPS[at + 1]] = then
+    if at >= STEPS.index("copies"):
+        told["copies"] = "off"
+    return told
+
+
+def new_project(cwd: Path, cases_a_year: int = 1) -> None:
+    """A share of a few cases, and its project, without copies."""
+    make_share(cwd / "share", cases_a_year=cases_a_year)
+    done = noarkit("deposit", "new", "share", "-o", "p", "--no-copies", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    assert "2 questions must be answered" in done.stdout
+
+
+def answer(cwd: Path) -> None:
+    """Says who made the archive, and in what."""
+    file = cwd / "p" / "deposit.toml"
+    text = file.read_text("utf-8").replace('name = "ask"', 'name = "Sætre kommune"', 1)
+    file.write_text(text.replace('name = "ask"', 'name = "Filserver"'), "utf-8")
+
+
+def go_on(cwd: Path, *words: str, code: int) -> str:
+    done = noarkit("deposit", "p", *words, cwd=cwd)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_project_goes_to_a_package_in_four_commands_and_stops_where_a_person_decides(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    assert states(tmp_path) == expected(None, "waiting")
+    said = go_on(tmp_path, code=4)
+    assert "Who made the archive?" in said
+    assert "$ noarkit" not in said, "a question stands, so nothing is run"
+    answer(tmp_path)
+    assert states(tmp_path) == expected("copies", "next") | {"recipe": "done"}
+
+    said = go_on(tmp_path, code=4)
+    assert [shlex.split(line)[2] for line in said.splitlines() if line.startswith("$ noarkit")] == ["plan"]
+    assert states(tmp_path) == expected("plan", "waiting")
+    approval = re.search(r"noarkit (deposit p --approve --by)", said)
+    assert approval is not None, "the command that approves is told"
+
+    said = go_on(tmp_path, *approval[1].split()[2:], "Kari", code=3)
+    commands = [shlex.split(line) for line in said.splitlines() if line.startswith("$ noarkit")]
+    assert [command[2] for command in commands] == ["approve", "ingest", "verify", "extract", "validate"]
+    assert states(tmp_path) == expected("package", "done")
+    assert said.count("Not ready for deposit.") == 2, "by extract, and by validate"
+
+    # what was printed runs as printed, and everything is there already
+    assert noarkit(*commands[2][2:], cwd=tmp_path).returncode == 0
+    assert states(tmp_path)["package"] == "next", "no package has the newer certificate behind it"
+    assert "validate" in go_on(tmp_path, code=3)
+    assert states(tmp_path) == expected("package", "done")
+
+
+def test_nobody_approves_a_plan_that_was_not_there_to_be_looked_at(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    answer(tmp_path)
+    said = go_on(tmp_path, "--approve", "--by", "Kari", code=4)
+    assert "$ noarkit approve" not in said
+    assert states(tmp_path)["approve"] == "waiting"
+    assert noarkit("deposit", "p", "--approve", cwd=tmp_path).returncode == 2, "a person has a name"
+
+
+def test_what_is_of_before_is_done_again_beside_it_and_nothing_is_loaded_twice(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    answer(tmp_path)
+    go_on(tmp_path, code=4)
+    go_on(tmp_path, "--approve", "--by", "Kari", code=3)
+    count = sum(path.is_file() for path in (tmp_path / "share").rglob("*"))
+
+    recipe = tmp_path / "p" / "recipe.toml"
+    text = recipe.read_text("utf-8")
+    recipe.write_text(text.replace('"ADM"', '"ADM2"'), "utf-8")
+    assert states(tmp_path)["plan"] == "next"
+    recipe.write_text(text, "utf-8")
+    assert states(tmp_path) == expected("package", "done")
+    recipe.write_text(text + "# a remark\n", "utf-8")
+    assert states(tmp_path)["plan"] == "next"
+    recipe.write_text(text, "utf-8")
+
+    folder = next((tmp_path / "share" / "Saksmapper" / "2014").iterdir())
+    (folder / "07 Nytt 03.04.2014.txt").write_text("nytt")
+    assert states(tmp_path) == expected("copies", "next") | {"recipe": "done"}
+    assert "$ noarkit plan" in go_on(tmp_path, "--to", "plan", code=0)
+    said = go_on(tmp_path, "--approve", "--by", "Kari", code=3)
+    assert re.search(r"archived +1 ", said)
+    assert re.search(rf"already there +{count} ", said)
+    assert sorted(path.name for path in (tmp_path / "p").iterdir() if path.is_dir()) == [
+        *("archive", "package", "package-2", "run", "run-2")
+    ]
+    assert states(tmp_path) == expected("package", "done")
+
+    file = tmp_path / "p" / "deposit.toml"
+    file.write_text(file.read_text("utf-8").replace("Sætre kommune", "Sætre herred"), "utf-8")
+    assert states(tmp_path)["package"] == "next"
+
+
+def test_the_next_command_is_told_without_being_run(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    answer(tmp_path)
+    said = go_on(tmp_path, "--dry-run", code=0)
+    (line,) = [line for line in said.splitlines() if line.startswith("noarkit plan")]
+    assert not (tmp_path / "p" / "run").exists()
+    assert noarkit(*shlex.split(line)[1:], cwd=tmp_path).returncode == 0
+    assert states(tmp_path)["plan"] == "done"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_anywhere_and_run_again_it_comes_to_the_same(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    new_project(tmp_path, cases_a_year=3)
+    answer(tmp_path)
+    go_on(tmp_path, code=4)
+    command = [sys.executable, "-m", "noarkit", "deposit", "p", "--approve", "--by", "Kari"]
+    for _ in range(4):
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        time.sleep(chance.random() * 6)
+        number = signal.SIGKILL if chance.random() < 0.5 else signal.SIGTERM
+        children = _descendants(process.pid)
+        for one in (process.pid, *children) if number == signal.SIGKILL else (process.pid,):
+            try:
+                os.kill(one, number)
+            except ProcessLookupError:
+                continue
+        process.wait()
+    said = go_on(tmp_path, *([] if states(tmp_path)["approve"] == "done" else ["--approve", "--by", "Kari"]), code=3)
+    assert "Not ready for deposit" in said
+    run = noarkit("status", "p/run", "--json", cwd=tmp_path)
+    numbers = [json.loads(line) for line in run.stdout.splitlines()]
+    assert any(line.get("archived") == 18 * 7 for line in numbers), run.stdout
+
+
+def _descendants(process: int) -> list[int]:
+    told = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
+    return [one for child in map(int, told) for one in (child, *_descendants(child))]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('place = ""', "a mandatory key is missing"),
+        ("at = 1", "wrong type"),
+        ('dates = "sometimes"', "not one of the"),
+    ],
+)
+def test_what_a_project_cannot_say_is_told_with_its_line(line: str, why: str, tmp_path: Path) -> None:
+    new_project(tmp_path)
+    file = tmp_path / "p" / "deposit.toml"
+    name = line.split()[0]
+    file.write_text(re.sub(rf"^{name} = .*$", line, file.read_text("utf-8"), count=1, flags=re.M), "utf-8")
+    done = noarkit("deposit", "status", "p", cwd=tmp_path)
+    assert done.returncode == 2
+    assert re.search(r"p/deposit\.toml:\d+", done.stderr), done.stderr
+
+
+def test_a_folder_that_is_no_project_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    done = noarkit("deposit", "p", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "p/deposit.toml" in done.stderr
