@@ -104,6 +104,7 @@ class _Proposal:
                 "arkiv": {"fields": {"tittel": self._address.name}},
                 "arkivdel": {"mode": "find-or-create", "fields": {"tittel": self._address.name}},
             },
+            "dates": {"case": "span"},
             "personal_data": {"identity_numbers": "report"},
             "formats": {"decimal": ".", "thousands": ""},
         }
@@ -122,6 +123,7 @@ class _Proposal:
             ("target",): self._say("db-system"),
             ("target", "arkivskaper"): self._say("arkivskaper"),
             ("target", "arkivdel"): self._say("arkivdel"),
+            ("dates",): self._say("dates-of-records"),
             ("personal_data",): self._personal(),
             ("formats",): self._say("db-formats"),
         }
