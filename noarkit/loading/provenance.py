@@ -70,8 +70,8 @@ def name_makers(store: GraphStore, origin: str) -> None:
     def with_makers(kind: str, text: str) -> str:
         fields = orjson.loads(text)
         is_copy = parse_details(str(fields.get(_FORMAT_DETAILS) or "")) is not None
-        missing = [] if is_copy else [by for day, by in _pairs_of(kind) if fields.get(day) and not fields.get(by)]
-        return fields_json({**fields, **dict.fromkeys(missing, origin)}) if missing else text
+        names = [] if is_copy else [by for day, by in _pairs_of(kind) if fields.get(day) and not fields.get(by)]
+        return fields_json({**fields, **dict.fromkeys(names, origin)}) if names else text
 
     db.create_function("with_makers", 2, with_makers, deterministic=True)
     db.execute("BEGIN")
@@ -91,11 +91,11 @@ def describe_series(store: GraphStore, origin: str, at_s: float, zone: str, date
     day = datetime.fromtimestamp(at_s, ZoneInfo(zone)).strftime("%d.%m.%Y")
     text = f"Lastet inn med noarkit {__version__} fra {origin}, etter en plan av {day}{dates}."
     rows = store.db.execute("SELECT n, fields FROM entity WHERE type = ? AND target != 'find'", (_SERIES,)).fetchall()
-    for number, stored in rows:
-        fields = orjson.loads(stored)
+    for number, fields_text in rows:
+        fields = orjson.loads(fields_text)
         if not fields.get(_DESCRIPTION):
-            described = fields_json({**fields, _DESCRIPTION: text})
-            store.db.execute("UPDATE entity SET fields = ? WHERE n = ?", (described, number))
+            new_text = fields_json({**fields, _DESCRIPTION: text})
+            store.db.execute("UPDATE entity SET fields = ? WHERE n = ?", (new_text, number))
 
 
 def date_words(evidence: Sequence[str], *, spans: bool) -> str:

@@ -104,7 +104,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
     zone, db = ZoneInfo(zone_name), store.db
     period = (_noon(rules.period[0], zone), _noon(rules.period[-1], zone)) if rules.period else None
     whole: Span | None = None
-    described = db.execute("SELECT n FROM entity WHERE key = ?", (DESCRIPTION,)).fetchone() or (0,)
+    description_row = db.execute("SELECT n FROM entity WHERE key = ?", (DESCRIPTION,)).fetchone() or (0,)
     db.execute("CREATE TEMP TABLE span (n INTEGER PRIMARY KEY, first TEXT NOT NULL, last TEXT NOT NULL)")
     db.execute("BEGIN")
     for page in _pages(db):  # what is below has the higher number, and comes first
@@ -116,7 +116,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
             )
             if span is None:
                 continue
-            if row.top != described[0]:
+            if row.top != description_row[0]:
                 whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))
             if row.parent is not None:
                 spans.widen(row.parent, *span)

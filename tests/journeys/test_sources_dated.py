@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeGuard
 
 import pytest
 from lxml import etree
 
+import noarkit
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
 from noarkit.forms.bagit.source.source import BagSource
 from noarkit.records import SourceRecord
+from noarkit.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
 N = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
 YEARS = (2014, 2015, 2016)
+CLERKS = {3: "Kari Nes"}
 DATES = ("opprettetDato", "avsluttetDato", "arkivertDato", "tilknyttetDato", "saksdato", "dokumentetsDato")
 
 
@@ -45,13 +51,20 @@ def make_database(path: Path) -> Path:
         db.executescript(
             "CREATE TABLE sak (id INTEGER PRIMARY KEY, tittel TEXT);"
             "CREATE TABLE brev (id INTEGER PRIMARY KEY, sak_id INTEGER REFERENCES sak, tittel TEXT, dato DATE,"
-            " innhold BLOB);"
+            " opprettet_av TEXT, innhold BLOB);"
         )
         for year in YEARS:
             db.execute("INSERT INTO sak VALUES (?, ?)", (year, f"Sak {year}"))
             for month in (3, 9):
-                row = (year * 10 + month, year, f"Brev {month}", f"{year}-{month:02}-05", b"%PDF-1.4 letter")
-                db.execute("INSERT INTO brev VALUES (?, ?, ?, ?, ?)", row)
+                row = (
+                    year * 10 + month,
+                    year,
+                    f"Brev {month}",
+                    f"{year}-{month:02}-05",
+                    CLERKS.get(month),
+                    b"%PDF-1.4",
+                )
+                db.execute("INSERT INTO brev VALUES (?, ?, ?, ?, ?, ?)", row)
         db.commit()
     return path
 
@@ -79,6 +92,57 @@ def test_all_that_is_made_bears_the_days_of_its_records(
     for unit in (next(tree.iter(f"{N}arkiv")), next(tree.iter(f"{N}arkivdel"))):
         first, last = (str(unit.findtext(f"{N}{name}"))[:10] for name in ("opprettetDato", "avsluttetDato"))
         assert (first, last) == ("2014-03-05", "2016-09-05")
+
+
+def test_who_made_a_row_is_who_its_column_names_and_else_its_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_database(Path("saker.db"))
+    assert main(["ingest", "saker.db", "-o", "run"], {}) in (0, 3)
+    assert main(["extract", "-o", "package"], {}) == 3
+    tree = etree.parse("package/arkivstruktur.xml").getroot()
+    made_by = Counter(
+        (str(found.findtext(f"{N}tittel"))[:6], str(found.findtext(f"{N}opprettetAv")))
+        for found in tree.iter(f"{N}registrering")
+    )
+    system = "saker (sqlite)"
+    assert made_by == {("Brev 3", "Kari Nes"): 3, ("Brev 9", system): 3, ("Sak 20", system): 3}
+    closed_by = {str(found.text) for name in ("avsluttetAv", "arkivertAv") for found in tree.iter(f"{N}{name}")}
+    assert closed_by == {system}
+
+
+def test_a_plan_of_another_day_does_not_change_what_the_series_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_files(Path("files"))
+    runs = {"first": 1_790_000_000.0, "second": 1_799_000_000.0}
+    for name, now_s in runs.items():
+        settings = replace(read_settings(environment={}), now_s=partial(float, now_s))
+        noarkit.plan("files", name, settings=settings)
+    told = []
+    for name in runs:
+        with closing(sqlite3.connect(f"{name}/graph.db")) as db:
+            told += [text for (text,) in db.execute("SELECT fields FROM entity WHERE type = 'Arkivdel'")]
+        assert main(["ingest", name], {}) == 0
+        assert main(["verify", name, "--depth", "bytes"], {}) == 0
+    assert told[0] != told[1]
+    assert main(["extract", "-o", "package"], {}) == 3
+    (series,) = etree.parse("package/arkivstruktur.xml").iter(f"{N}arkivdel")
+    assert "etter en plan av 21.09.2026; datoer etter filtid." in str(series.findtext(f"{N}beskrivelse"))
+
+
+def test_a_series_that_somebody_describes_keeps_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = noarkit.open_source(str(make_files(Path("files")))).default_recipe()
+    line = 'fields = { tittel = "Filer: files" }'
+    assert recipe.count(line) == 1
+    Path("recipe.toml").write_text(recipe.replace(line, f'{line[:-2]}, beskrivelse = "Vår egen" }}'))
+    assert main(["plan", "files", "--recipe", "recipe.toml", "-o", "run"], {}) == 0
+    with closing(sqlite3.connect("run/graph.db")) as db:
+        (told,) = (json.loads(text) for (text,) in db.execute("SELECT fields FROM entity WHERE type = 'Arkivdel'"))
+    assert told["beskrivelse"] == "Vår egen"
 
 
 def test_a_bag_that_was_copied_since_does_not_date_its_files_by_the_copy(

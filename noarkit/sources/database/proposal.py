@@ -30,6 +30,7 @@ _LONGEST_TITLE = 250
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATE_NAMES = r"(dato|date|opprettet|created|registrert|mottatt|sendt)"
 _AUTHORS = r"(forfatter|author|saksbehandler|ansvarlig|opprettet_av|created_by|owner|eier|handler)"
+_CREATORS = r"(opprettet_?av|created_?by|registrert_?av|registered_?by)"
 _PARTY_FIELDS = (
     ("foedselsnummer", r"(f[oø]dselsnummer|fnr|personn)"),
     ("organisasjonsnummer", r"(org_?n|organisasjonsn)"),
@@ -266,6 +267,9 @@ class _Proposal:
         )
         if day:
             fields["saksdato" if kind == _CASE else "dokumentetsDato"] = _day(self._column(day))
+        creator = self._related_name(table, _CREATORS) or self._column(find_column(table, _CREATORS, Kind.TEXT))
+        if creator:
+            fields["opprettetAv"] = f"= {creator} | default(none)"
         return fields
 
     def _clip(self, table: Table, name: str) -> str:
