@@ -27,6 +27,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
 from noarkit.loading.options import PlanKeywords, PlanOptions
 from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, make_plan
+from noarkit.loading.provenance import origin_label
 from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.loading.request import RunRequest, run_request
 from noarkit.option_fields import takes_options, values_given
@@ -289,6 +290,7 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
         target.zone,
         target.close,
         dates=recipe.dates,
+        origin=origin_label(place.identity.kind, target.external_system),
         follow=target.follow,
     )
 

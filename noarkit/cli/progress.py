@@ -79,7 +79,7 @@ class Progress:
         texts, tally, now_s = self._console.texts, self.tally, self._clock()
         step, whole = step_text(tally, texts, with_total=False), step_text(tally, texts)
         rate, bytes_done = tally.rate(now_s), tally.bytes - tally.bytes_before
-        pace = [] if rate is None else [f"{rate:.0f}/s"]
+        pace = [] if rate is None else [f"{texts.size(int(rate)) if tally.is_in_bytes else f'{rate:.0f}'}/s"]
         bytes_pace = [f"{texts.size(int(bytes_done / (now_s - tally.began_s)))}/s"] if bytes_done and pace else []
         remaining_s = tally.left_s(now_s)
         left = [] if remaining_s is None else [texts.say("progress.left", left=texts.duration(remaining_s))]
@@ -117,7 +117,7 @@ class Progress:
         bar_format, words = self._layout()
         if self._bar is None:
             self._bar = self._new_bar(bar_format, words)
-        self._bar.bar_format = bar_format
+        self._bar.bar_format, self._bar.total = bar_format, self.tally.total
         self._bar.set_description_str(words, refresh=False)
         self._bar.update(self.tally.done_count - self._bar.n)
 

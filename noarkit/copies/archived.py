@@ -81,6 +81,10 @@ class DocumentList:
         """The list is where it lies."""
         return SourceIdentity(DOCUMENT_LIST, str(self.path))
 
+    def count_versions(self) -> int:
+        """How many versions the list names."""
+        return sum(len(document.versions) for document in self.documents())
+
     def documents(self) -> Iterator[ArchivedDocument]:
         """Every document, in the order of the list. Raises `SourceGone`."""
         try:
@@ -132,6 +136,10 @@ class ArchivedDocuments:
     def identity(self) -> SourceIdentity:
         """The archive by its name."""
         return SourceIdentity(ARCHIVE, self._where)
+
+    def count_versions(self) -> int:
+        """How many versions there are to read."""
+        return self._documents.count_versions()
 
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """A record for each document of the list."""

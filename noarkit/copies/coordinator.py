@@ -31,7 +31,7 @@ from noarkit.safe.sandbox import Limits
 
 EVENTS: EventFields = {
     "copy_settled": {"state": "text", "reason": "text?", "n": "count"},
-    "copies_made": {"settled": "count", "open": "count"},
+    "copies_made": {"settled": "count", "open": "count", "of": "count?"},
 }
 
 _ALONE = frozenset({Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY})
@@ -122,6 +122,7 @@ class _Conversion:
 
     def run(self) -> None:
         """Converts until nothing is planned, or somebody asks to stop: then what is under way is given back."""
+        self._tell()
         while not self.tools.is_stopped():
             while self.pool.free and (batch := self._next_batch()) is not None:
                 self.pool.start(batch)
@@ -280,11 +281,9 @@ class _Conversion:
         now = time.monotonic()
         if at_end or now - self._told_s >= _TELL_EVERY_S:
             self._told_s = now
-            self.tools.emit(
-                Event(
-                    "copies_made", {"settled": self.settled, "open": self.reading.store.open_count(self.reading.walk)}
-                )
-            )
+            open_count = self.reading.store.open_count(self.reading.walk)
+            counts = {"settled": self.settled, "open": open_count, "of": self.settled + open_count}
+            self.tools.emit(Event("copies_made", counts))
 
 
 def _goes_alone(copy: StoredCopy, batch_size: int, *, timed_out: bool) -> bool:

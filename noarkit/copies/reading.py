@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from noarkit.copies.answers import answer_findings
 from noarkit.copies.conversion import KEEP, UNKEPT
@@ -25,11 +26,20 @@ from noarkit.records import PLACE_FAULTS, Groundwork, Source, read_stated
 from noarkit.safe import atomic
 from noarkit.safe.digest import Digest
 
-EVENTS: EventFields = {"documents_read": {"documents": "count", "bytes": "count"}}
+EVENTS: EventFields = {"documents_read": {"documents": "count", "bytes": "count", "of": "count?"}}
 OUTDATED = "outdated"
 """Said for `--retry`: copies that another version of their tool, or other options, made."""
 _TELL_EVERY = 1_000
 _COMMIT_EVERY = 200
+
+
+@runtime_checkable
+class _CountableSource(Protocol):
+    """A source that knows how many documents it has before they are read."""
+
+    def count_versions(self) -> int:
+        """How many there are."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,8 @@ class Reading:
     def read(self, emit: Listener) -> Iterator[ReadingTotals]:
         """Reads the whole source; yields after each part that is written, so that the work can be stopped there."""
         totals = ReadingTotals()
+        known_count = self.source.count_versions() if isinstance(self.source, _CountableSource) else None
+        emit(Event("documents_read", {"documents": 0, "bytes": 0, "of": known_count}))
         contents = self.contents(emit, totals)
         at_end = False
         while not at_end:
@@ -98,7 +110,8 @@ class Reading:
                         at_end = False
                         break
             if at_end or totals.documents % _TELL_EVERY == 0:
-                emit(Event("documents_read", {"documents": totals.documents, "bytes": totals.bytes}))
+                counts = {"documents": totals.documents, "bytes": totals.bytes, "of": known_count}
+                emit(Event("documents_read", counts))
             yield totals
 
     def _note(self, record_key: str, content: Content, totals: ReadingTotals) -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import ClassVar, cast
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
-from noarkit.events import Listener, ignore_event
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.derived import Pairs, with_originals, with_store
 from noarkit.extraction.making_note import MakingNote
-from noarkit.extraction.packing import Delivery, metadata_for
+from noarkit.extraction.packing import Delivery, count_files, metadata_for
 from noarkit.extraction.payload import Part, Payload, payload_of
 from noarkit.extraction.renamed import NOARK as NOARK
 from noarkit.extraction.renamed import LeftOut, place_parts, rename_payload, require_unchanged, write_names
@@ -136,7 +136,8 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
 
         try:
             make = maker_of(product)
-            package = make(_delivery(counted_payload, target, options, keep, emit), product.name)
+            heard = _with_total(emit, count_files(payload, options.form))
+            package = make(_delivery(counted_payload, target, options, keep, heard), product.name)
             if not noted:  # the maker of a form that was added may name its package without a word
                 keep(package)
         except SourceFault as fault:
@@ -212,6 +213,15 @@ class _FileCounter:
             self.files += 1
             self.bytes += file[2] or 0
             yield file
+
+
+def _with_total(emit: Listener, total: int) -> Listener:
+    """A listener that is told with the beginning of a package how many files go into it."""
+
+    def hear(event: Event, /) -> None:
+        emit(replace(event, data={**event.data, "of": total}) if event.name == "package_begun" else event)
+
+    return hear
 
 
 def _refuse_inside(source: Path, target: Path) -> None:

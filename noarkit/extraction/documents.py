@@ -21,6 +21,8 @@ from noarkit.safe.fixity import BY_ARCHIVE, Fixity, algorithm_of, differences_of
 EVENTS: EventFields = {"files_fetched": {"count": "count", "bytes": "count"}}
 _DOWNLOADS_AT_ONCE = 4
 _IN_A_PORTION = 32
+MISSING = "SELECT count(*) FROM version WHERE done = 0"
+"""Counts the documents that are not there yet."""
 
 _LEFT_OUT = (
     "UPDATE version SET done = 2 WHERE parent IN (SELECT d.id FROM document d JOIN unit r ON r.id = d.parent"
@@ -64,14 +66,20 @@ def files_to_fetch(store: ExtractStore, package: Path) -> Iterator[VersionFile]:
 
 
 def fetch_documents(
-    archive: Archive, store: ExtractStore, package: Path, *, emit: Listener, pause: Callable[[], None]
+    archive: Archive,
+    store: ExtractStore,
+    files: Iterator[VersionFile],
+    package: Path,
+    *,
+    emit: Listener,
+    pause: Callable[[], None],
 ) -> None:
-    """Downloads every file that is not there yet. Raises `ChecksumDiffers` for one that is not what it should be."""
+    """Downloads the files that are not there yet. Raises `ChecksumDiffers` for one that is not what it should be."""
     folders: set[Path] = set()
     with ThreadPoolExecutor(_DOWNLOADS_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
         running: deque[Future[list[FetchedFile]]] = deque()
         try:
-            for batch in batches(files_to_fetch(store, package)):
+            for batch in batches(files):
                 _make_folders(batch, package, folders)
                 running.append(threads.submit(_download_all, archive, batch, package))
                 if len(running) > _DOWNLOADS_AT_ONCE * 2:

@@ -336,6 +336,24 @@ def _dias_documents(documents: Iterable[DescriptionFile]) -> Iterator[File]:
         yield place, source, size, stamp
 
 
+def count_files(payload: Payload, product: str) -> int:
+    """How many files go into a package: those of the source, the documents that it has of itself, and what the form
+    puts beside them before its own description."""
+    count = sum(1 for placement in place_parts(payload, product) for _ in placement.part.files())
+    if product.startswith("dias"):
+        from noarkit.forms.dias.write.package import TWICE
+
+        twice = len(TWICE) if any(part.content == "noark5" for part in payload.parts) else 0
+        return count + len(payload.statement.documents) + twice
+    if product.startswith("eark"):
+        from noarkit.forms.eark.write.package import count_own_files
+
+        parts = {part.name for part in payload.parts}
+        kinds = {document.kind for document in payload.statement.documents if document.part not in parts}
+        return count + len(payload.statement.documents) + count_own_files(kinds)
+    return count
+
+
 def placed_files(placements: tuple[PartPlacement, ...]) -> Iterator[File]:
     """The files of all parts, each below the folder that it goes to."""
     for placement in placements:

@@ -27,7 +27,7 @@ from noarkit.extraction.carried_values import restore_below
 from noarkit.extraction.changes import CHANGED_MEANWHILE, ChangeLog, fetch_changes, merge_kept
 from noarkit.extraction.copies import FormatCounts, deliver_copies, list_formats
 from noarkit.extraction.creators import put_creators
-from noarkit.extraction.documents import fetch_documents, files_to_fetch
+from noarkit.extraction.documents import MISSING, fetch_documents, files_to_fetch
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
 from noarkit.extraction.loads import LoadBehind, compare_loads
@@ -53,7 +53,7 @@ from noarkit.verdict import PERIOD_DERIVED, Load, Verdict
 
 EVENTS: EventFields = {
     "fetching": {"whole": "flag"},
-    "files_wanted": {"count": "count"},
+    "files_wanted": {"count": "count", "done": "count"},
     "assembling": {"where": "text"},
     "naming": {"where": "text"},
 }
@@ -289,11 +289,13 @@ class _Run:
     def fetch_files(self, package: Path) -> None:
         """Fetches all documents, if they are not there, and the originals of copies where they are wanted."""
         archive, store, settings = self.archive, self.store, self.settings
-        self.emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
+        files = files_to_fetch(store, package)
+        total, missing = store.number("SELECT count(*) FROM version"), store.number(MISSING)
+        self.emit(Event("files_wanted", {"count": total, "done": total - missing}))
         if self.remote is None:
-            fetch_documents(archive, store, package, emit=self.emit, pause=settings.pause)
+            fetch_documents(archive, store, files, package, emit=self.emit, pause=settings.pause)
         else:
-            self.remote.fetch_files(files_to_fetch(store, package), package)
+            self.remote.fetch_files(files, package)
         begin_sync()
         if settings.originals is not None:
             fetch_originals(archive, store, settings.originals, settings.pause)

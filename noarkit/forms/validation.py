@@ -15,7 +15,7 @@ from noarkit.safe.paths import require_existing
 from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
-EVENTS: EventFields = {"validating": {"file": "text", "bytes": "count"}}
+EVENTS: EventFields = {"validating": {"file": "text", "bytes": "count", "of": "count?"}}
 __all__ = ["Count", "Level", "Outcome", "Place", "Rule", "ValidateResult", "validate"]
 
 

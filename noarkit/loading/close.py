@@ -27,7 +27,10 @@ from noarkit.loading.stopping import StopRequest
 from noarkit.model import metamodel
 from noarkit.results import HIDDEN, Result, json_field
 
-EVENTS: EventFields = {"closed": {"objects": "count"}, "not_closed": {"type": "text", "id": "text", "code": "text"}}
+EVENTS: EventFields = {
+    "closed": {"objects": "count", "of": "count?"},
+    "not_closed": {"type": "text", "id": "text", "code": "text"},
+}
 BATCH_SIZE = 500
 _BEGAN = "closing_at"
 _ATTEMPTS = 5
@@ -78,22 +81,22 @@ def close(
     with closing(folder.open_journal()) as journal:
         moment = journal.meta(_BEGAN) or datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         journal.remember(**{_BEGAN: moment})
-        dateless_kinds = _dateless_kinds(archive)
         accepted = {finding.key for finding in journal.findings("accepted") if finding.kind == NOT_CLOSED}
+        finalising = _Finalising(folder, moment, _dateless_kinds(archive), frozenset(accepted))
+        total = finalising.count()
+        emit(Event("closed", {"objects": 0, "of": total}))
         for layer in LAYERS:
-            for batch in _made_object_batches(folder, layer):
+            for saves in finalising.batches(layer):
                 if stop_request:
                     return CloseResult(counts, len(findings), False, tuple(findings))
-                saves = {
-                    n: save for n, save in _saves(batch, moment, dateless_kinds) if _finding_key(save) not in accepted
-                }
                 refusals = _send(archive, [*saves.values()], emit) if saves else []
                 refused_keys = {finding.key for finding in refusals}
                 journal.keep_closed(n for n, save in saves.items() if _finding_key(save) not in refused_keys)
                 findings += refusals
                 for save in saves.values():
                     counts[save.type] = counts.get(save.type, 0) + 1
-                emit(Event("closed", {"objects": sum(counts.values()) - len(findings)}))
+                refused_count = len(findings)
+                emit(Event("closed", {"objects": sum(counts.values()) - refused_count, "of": total - refused_count}))
         journal.remember(**{_BEGAN: ""})
     if counts:
         return CloseResult(counts, len(findings), True, tuple(findings))
@@ -132,12 +135,30 @@ def _dateless_kinds(archive: Archive) -> frozenset[str]:
     return frozenset(kind for kind in newer_kinds if not has_field(archive, kind, DATE))
 
 
-def _saves(batch: list[_MadeObject], moment: str, dateless_kinds: frozenset[str]) -> Iterator[tuple[int, Save]]:
-    for entry in batch:
-        may_write_author = entry.may_write_author and entry.type not in dateless_kinds
-        fields = finalising_fields(entry.type, orjson.loads(entry.fields), moment, may_write_author=may_write_author)
-        if fields is not None:
-            yield entry.n, Save(entry.type, entry.id, fields)
+@dataclass(frozen=True, slots=True)
+class _Finalising:
+    """What a run is to finalise, at the moment that it began, but for what was accepted as it is."""
+
+    folder: RunFolder
+    moment: str
+    dateless_kinds: frozenset[str]
+    accepted: frozenset[str]
+
+    def count(self) -> int:
+        """How many objects are left to finalise."""
+        return sum(len(saves) for layer in LAYERS for saves in self.batches(layer))
+
+    def batches(self, layer: tuple[str, ...]) -> Iterator[dict[int, Save]]:
+        """The saves that finalise objects of these types, by their numbers in the plan."""
+        for batch in _made_object_batches(self.folder, layer):
+            yield {n: save for n, save in self._saves(batch) if _finding_key(save) not in self.accepted}
+
+    def _saves(self, batch: list[_MadeObject]) -> Iterator[tuple[int, Save]]:
+        for entry in batch:
+            may_write = entry.may_write_author and entry.type not in self.dateless_kinds
+            fields = finalising_fields(entry.type, orjson.loads(entry.fields), self.moment, may_write_author=may_write)
+            if fields is not None:
+                yield entry.n, Save(entry.type, entry.id, fields)
 
 
 def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_MadeObject]]:

@@ -28,6 +28,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.attached import attach_run, read_only_address
 from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
+from noarkit.loading.provenance import date_words, describe_series, name_makers
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
 from noarkit.loading.source_values import carry_values
@@ -105,6 +106,8 @@ class PlanSpec:
     strict: bool = False
     dates: DateRules = field(default_factory=DateRules)
     """What of the dates is told by others."""
+    origin: str = ""
+    """What is named as the maker of things where the source names nobody; empty: nobody is."""
     carries_values: bool = False
     """The dates, years and numbers of the source are kept for an account that may not set them."""
     accept_loss: tuple[str, ...] = ()
@@ -170,6 +173,8 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 fill_dates(store, spec.dates, spec.zone, closes=spec.close)
+                if spec.origin:
+                    _tell_origin(spec, store, now_s)
                 _refuse_losses(spec, store, now_s)
                 if spec.carries_values:
                     carry_values(store)
@@ -303,6 +308,13 @@ def _first_faults(faults: Iterator[StructureFault], most: int) -> Iterator[Struc
             yield fault
         if len(visited) >= most:
             return
+
+
+def _tell_origin(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]) -> None:
+    """Names the source as the maker of what it made, and the load in what it was loaded into."""
+    evidence = orjson.loads(store.meta(DATE_EVIDENCE) or "{}")
+    name_makers(store, spec.origin)
+    describe_series(store, spec.origin, now_s(), spec.zone, date_words(list(evidence), spans=spec.dates.spans))
 
 
 def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:

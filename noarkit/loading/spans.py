@@ -8,8 +8,10 @@
     fonds, series, class  opprettetDato, avsluttetDato    the period, or the first and the last day of all
     series     arkivperiodeStartDato, …SluttDato          the period, where one is stated
 
-Only what the recipe left open is filled in; a folder without any day below it has its year, or those of the period. A
-day without a time of day stands for its noon, so that it is the same day in every zone that reads it.
+Only what the recipe left open is filled in; a folder without any day below it has its year, or the days of the folder
+above, of the period, or of the whole. What a package says of itself (the folder `description`) is younger than its
+records: it bears its own days, and tells nothing of the days of the whole. A day without a time of day stands for its
+noon, so that it is the same day in every zone that reads it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from noarkit.model.conversions import parse_details
 from noarkit.model.headings import CREATED, DAY_FIELDS
 from noarkit.model.metamodel import metamodel
 from noarkit.recipes.recipe_model import DateRules
+from noarkit.recipes.record_keys import folder_key
 from noarkit.safe.clocks import utc_text
 
 DERIVED = "derived_dates"
@@ -39,6 +42,8 @@ JOURNAL_DAY, JOURNAL_YEAR = "registreringsDato", "journalaar"
 DERIVED_FIELDS = frozenset({CREATED, CLOSED, CASE_DAY, CASE_YEAR, JOURNAL_YEAR})
 _FOLDERS, _RECORDS, _DOCUMENT, _VERSION = "AbstraktMappe", "AbstraktRegistrering", "Dokument", "Dokumentversjon"
 _SPINE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse")
+DESCRIPTION = folder_key("description")
+"""The folder of what a package says of itself."""
 _PAGE = 2_000
 _DAY = len("2014-03-12")
 _MADE = "target != 'find'"
@@ -54,6 +59,8 @@ class _Row:
     type: str
     parent: int | None
     fields: dict[str, FieldValue]
+    top: int = 0
+    """The topmost folder that it lies in."""
 
     @property
     def family(self) -> str:
@@ -97,6 +104,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
     zone, db = ZoneInfo(zone_name), store.db
     period = (_noon(rules.period[0], zone), _noon(rules.period[-1], zone)) if rules.period else None
     whole: Span | None = None
+    description_row = db.execute("SELECT n FROM entity WHERE key = ?", (DESCRIPTION,)).fetchone() or (0,)
     db.execute("CREATE TEMP TABLE span (n INTEGER PRIMARY KEY, first TEXT NOT NULL, last TEXT NOT NULL)")
     db.execute("BEGIN")
     for page in _pages(db):  # what is below has the higher number, and comes first
@@ -108,7 +116,8 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
             )
             if span is None:
                 continue
-            whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))
+            if row.top != description_row[0]:
+                whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))
             if row.parent is not None:
                 spans.widen(row.parent, *span)
             if row.fill(_values(row, span, zone, closes=closes, rules=rules)):
@@ -116,6 +125,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
         spans.keep()
         db.executemany("UPDATE entity SET fields = ? WHERE n = ?", changed)
     _date_spine(db, period or whole, rules.period, closes=closes)
+    _date_folders(db, period or whole, zone, closes=closes, rules=rules)
     _date_by_parents(db, closes=closes and rules.archived == "last")
     store.remember(DERIVED, "yes")
     db.execute("DROP TABLE span")
@@ -167,12 +177,12 @@ def _pages(db: sqlite3.Connection) -> Iterator[list[_Row]]:
     kinds = [*_types_of(_FOLDERS), *_types_of(_RECORDS)]
     marks = ", ".join("?" * len(kinds))
     query = (
-        f"SELECT n, type, parent, fields FROM entity WHERE n < ? AND type IN ({marks}) AND {_MADE}"  # noqa: S608  # marks
+        f"SELECT n, type, parent, fields, unit FROM entity WHERE n < ? AND type IN ({marks}) AND {_MADE}"  # noqa: S608  # marks
         f" ORDER BY n DESC LIMIT {_PAGE}"
     )
     before = 2**62
     while rows := db.execute(query, (before, *kinds)).fetchall():
-        yield [_Row(number, kind, parent, orjson.loads(fields)) for number, kind, parent, fields in rows]
+        yield [_Row(number, kind, parent, orjson.loads(fields), top) for number, kind, parent, fields, top in rows]
         before = rows[-1][0]
 
 
@@ -191,6 +201,29 @@ def _date_spine(db: sqlite3.Connection, span: Span | None, period: tuple[str, ..
         row = _Row(number, kind, None, orjson.loads(text))
         if row.fill(values):
             db.execute("UPDATE entity SET fields = ? WHERE n = ?", (fields_json(row.fields), number))
+
+
+def _date_folders(
+    db: sqlite3.Connection, whole: Span | None, zone: ZoneInfo, *, closes: bool, rules: DateRules
+) -> None:
+    """Folders that nothing dates have the days of the folder above, or of the whole: those of the load would be
+    worse."""
+    if whole is None:
+        return
+    for number, kind, text, _ in _undated(db, _types_of(_FOLDERS)):  # the outer ones come first
+        row = _Row(number, kind, None, orjson.loads(text))
+        if row.fill(_values(row, _span_above(db, number) or whole, zone, closes=closes, rules=rules)):
+            db.execute("UPDATE entity SET fields = ? WHERE n = ?", (fields_json(row.fields), number))
+
+
+def _span_above(db: sqlite3.Connection, number: int) -> Span | None:
+    """The days of the folder that a folder lies in."""
+    query = "SELECT a.type, a.fields FROM entity e JOIN entity a ON a.n = e.parent WHERE e.n = ?"
+    kind, text = db.execute(query, (number,)).fetchone()
+    fields = orjson.loads(text)
+    if metamodel().types[kind].family != _FOLDERS or not fields.get(CREATED):
+        return None
+    return fields[CREATED], fields.get(CLOSED) or fields[CREATED]
 
 
 def _date_by_parents(db: sqlite3.Connection, *, closes: bool) -> None:

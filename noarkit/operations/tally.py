@@ -30,7 +30,26 @@ COUNTED: Mapping[str, tuple[str, str]] = {
     "retracted": ("retracting", "objects"),
     "archive_copied": ("copying_archive", "files"),
     "archive_checked": ("checking_archive", "files"),
+    "validating": ("validating", "bytes"),
 }
+# what an event adds to its step: which of its fields say how many there are more
+ADDED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "chunk_done": ("loading", ("made", "already")),
+    "package_files": ("packing", ("files",)),
+    "fetched": ("fetching", ("count",)),
+    "files_fetched": ("downloading", ("count",)),
+}
+# what begins a step of things that later events add: how many there are to be, and how many are done already
+BEGUN: Mapping[str, tuple[str, str, str]] = {
+    "load_began": ("loading", "objects", "done"),
+    "package_begun": ("packing", "of", "files"),
+    "fetching": ("fetching", "of", "done"),
+    "files_wanted": ("downloading", "count", "done"),
+}
+# steps that read a source for something: what the source says of its reading is no step beside them
+_READING_TOO = frozenset({"identifying", "walking", "packing"})
+# steps that are counted in bytes, for what they read is a few large files
+IN_BYTES = frozenset({"validating"})
 
 
 @dataclass(slots=True)
@@ -69,27 +88,40 @@ class Tally:
         self.bytes = self.bytes_before = bytes_before
         self.total = None if total is None else int(str(total))
 
+    @property
+    def is_in_bytes(self) -> bool:
+        """True where what is done is counted in bytes."""
+        return self.step in IN_BYTES
+
 
 def take_event(tally: Tally, event: Event, now_s: float) -> bool:
     """Counts an event; False for one that counts nothing."""
-    if event.name == "load_began":
-        tally.begin("loading", now_s, event.data)
-    elif event.name == "chunk_done":
-        tally.done_count += _int_of(event, "made") + _int_of(event, "already")
-        tally.bytes += _int_of(event, "bytes")
-    elif event.name == "package_begun":
-        tally.begin("packing", now_s, {"done": event.data.get("files", 0)})
-    elif event.name == "package_files":
-        tally.done_count += _int_of(event, "files")
+    if event.name in BEGUN:
+        step, total, done = BEGUN[event.name]
+        data = {"objects": event.data.get(total), "done": event.data.get(done, 0)}
+        tally.begin(step, now_s, {**data, "bytes_done": event.data.get("bytes_done", 0)})
+    elif event.name in ADDED:
+        step, names = ADDED[event.name]
+        if tally.step != step:
+            return False  # it is part of another step, which counts otherwise
+        tally.done_count += sum(_int_of(event, name) for name in names)
         tally.bytes += _int_of(event, "bytes")
     elif event.name in ("set_aside", "refused"):
         tally.left_out[event.name] = tally.left_out.get(event.name, 0) + 1
     elif event.name in COUNTED:
         step, name = COUNTED[event.name]
-        if tally.step != step:
-            tally.begin(step, now_s, {"objects": event.data.get("of")})
+        if event.name == "source_read" and tally.step in _READING_TOO:
+            return False
+        if step in IN_BYTES and not isinstance(event.data.get("of"), int):
+            return False  # the sizes of files one by one add up to nothing that could be shown
+        is_first = _int_of(event, name) == 0 and tally.done_count > 0  # another of its kind begins
+        if tally.step != step or is_first:
+            tally.begin(step, now_s, {})
+        of = event.data.get("of")
+        tally.total = of if isinstance(of, int) else None
         tally.done_count = max(tally.done_count, _int_of(event, name))
-        tally.bytes = max(tally.bytes, _int_of(event, "bytes"))
+        if step not in IN_BYTES:
+            tally.bytes = max(tally.bytes, _int_of(event, "bytes"))
     else:
         return False
     if tally.total is not None and tally.done_count > tally.total:
@@ -99,12 +131,11 @@ def take_event(tally: Tally, event: Event, now_s: float) -> bool:
 
 def step_text(tally: Tally, texts: Texts, *, with_total: bool = True) -> str:
     """How far the step under way is, in words, and of how many where that is known."""
-    step = texts.say(f"progress.{tally.step}", done=grouped(tally.done_count))
-    return (
-        step
-        if tally.total is None or not with_total
-        else texts.say("progress.of", step=step, total=grouped(tally.total))
-    )
+    count = texts.size if tally.is_in_bytes else grouped
+    step = texts.say(f"progress.{tally.step}", done=count(tally.done_count))
+    if tally.total is None or not with_total:
+        return step
+    return texts.say("progress.of", step=step, total=count(tally.total))
 
 
 def _int_of(event: Event, name: str) -> int:

@@ -84,6 +84,7 @@ def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system
             "arkiv": {"fields": {"tittel": external_system}},
             "arkivdel": {"mode": "find-or-create", "fields": {"tittel": external_system}},
         },
+        "dates": {"case": "span"},
         "personal_data": {"identity_numbers": "report"},
     }
     comments: dict[Path, str] = {
@@ -91,6 +92,7 @@ def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system
         ("target",): comment(lang, "system"),
         ("target", "arkivskaper"): comment(lang, "arkivskaper"),
         ("target", "arkivdel"): comment(lang, "arkivdel"),
+        ("dates",): comment(lang, "dates-of-records"),
         ("personal_data",): comment(lang, "personal-count", numbers=numbers),
     }
     codes = _code_tables(kinds)

@@ -55,7 +55,7 @@ _OF_FILES = (
     *("case_name", "case_exceptions"),
     *("include", "exclude"),
 )
-_DATES_OF_FILES = ("from", "period", "copied")
+_DATES_OF_FILES = ("from", "copied")
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 # what [source] may set, by the kind of the source; `siard` is the archive in a package whose tables are read
 SOURCE_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -203,7 +203,7 @@ def _declared_class(table: Table) -> DeclaredClass:
 
 def _dates(table: Table, kinds: tuple[str, ...]) -> DateRules:
     of_source = _DATES_OF_FILES if "files" in kinds else ()
-    table.check_keys("case", "archived", *of_source)
+    table.check_keys("case", "archived", "period", *of_source)
     evidence = table.texts("from")
     for index, name in enumerate(evidence):
         if name not in EVIDENCE:

@@ -5,14 +5,18 @@ The package is read with regular expressions and lxml, and judged by what the sc
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from lxml import etree
 
+import noarkit
 from noarkit.cli.main import main
 from tests.journeys.old_share import YEARS, Share, make_share
 
@@ -96,3 +100,30 @@ def test_a_page_shows_a_package_of_several_years(share: Share, tmp_path: Path) -
     text = page.read_text("utf-8")
     assert "<svg" in text
     assert all(str(year) in text for year in YEARS)
+
+
+def test_the_account_that_loads_made_nothing_of_years_ago(structure: etree._Element) -> None:
+    made = {name: set(texts(structure, name)) for name in ("opprettetAv", "avsluttetAv", "arkivertAv", "tilknyttetAv")}
+    assert made == {name: {"share (filområde)"} for name in made}
+
+
+def test_the_series_says_when_and_from_where_it_was_loaded(share: Share, structure: etree._Element) -> None:
+    (series,) = structure.iter(f"{N}arkivdel")
+    told = str(series.findtext(f"{N}beskrivelse"))
+    frozen = json.loads((share.root.absolute().parent / "run" / "plan.json").read_text())["frozen_at"]
+    day = datetime.fromtimestamp(frozen, ZoneInfo("Europe/Oslo")).strftime("%d.%m.%Y")
+    assert told == (
+        f"Lastet inn med noarkit {noarkit.__version__} fra share (filområde), etter en plan av {day};"
+        " datoer etter navn, e-post og dokumentene."
+    )
+
+
+def test_another_plan_of_the_share_finds_nothing_changed(share: Share, capsys: pytest.CaptureFixture[str]) -> None:
+    place = share.root.absolute().parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        for words in (("plan", "share", "-o", "later"), ("ingest", "later"), ("verify", "later", "--json")):
+            assert main(list(words), {}) == 0, words
+        capsys.readouterr()
+        assert main(["verify", "later", "--json"], {}) == 0
+    assert '"V105"' not in capsys.readouterr().out

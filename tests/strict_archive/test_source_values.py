@@ -126,6 +126,7 @@ def test_carried_dates_and_numbers_are_those_of_the_package(lesser: Strict) -> N
         ("dokumentbeskrivelse", "2014-03-03"),
         ("dokumentobjekt", "2014-03-04"),
     }
+    assert {text for _, name, text in values if name in ("opprettetAv", "tilknyttetAv")} == {"strict"}
     names = ("mappeID", "saksaar", "journalaar", "registreringsID")
     numbers = {f"{name} {text}" for _, name, text in values if name in names}
     of_posts = {"journalaar 2014", "registreringsID 2014/17", "registreringsID 2014/18"}
@@ -147,4 +148,6 @@ def test_a_copied_share_without_a_recipe_is_stopped_and_carried_too(lesser: Stri
     values = list(extracted())
     dates = {(name, text[:4]) for _, name, text in values if name.endswith("Dato") or name.endswith("dato")}
     assert {int(year) for name, year in dates if name != "avsluttetDato"} == set(YEARS)
+    people = ("opprettetAv", "arkivertAv", "tilknyttetAv")
+    assert {text for _, name, text in values if name in people} == {"old (filområde)"}
     assert {text for kind, name, text in values if name == "mappeID"} == {number for number, _ in made.cases.values()}

@@ -229,9 +229,8 @@ class ArchiveBuild:
             self._names.add(tuple(name.split("/")))
             self._take_one(name, source, size, stamp)
             if len(self._rows) >= _MARK_FILES or self._bytes >= _MARK_BYTES:
-                emit(Event("package_files", {"files": len(self._rows), "bytes": self._bytes}))
-                self._checkpoint()
-        self._checkpoint()
+                self._commit(emit)
+        self._commit(emit)
         self._progress.put_fact("payload_end", str(self._base))
 
     def _remaining_files(self, files: Iterable[File]) -> Iterator[File]:
@@ -310,6 +309,11 @@ class ArchiveBuild:
             size = spool.tell()
             spool.seek(0)
             yield spool, size
+
+    def _commit(self, emit: Listener) -> None:
+        if self._rows:
+            emit(Event("package_files", {"files": len(self._rows), "bytes": self._bytes}))
+        self._checkpoint()
 
     def _checkpoint(self) -> None:
         # In this order: bytes, fsync, row. A row must never promise bytes that a power cut can take.

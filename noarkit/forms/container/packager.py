@@ -24,7 +24,7 @@ from noarkit.forms.container.building import ArchiveBuild, File, FolderBuild, On
 from noarkit.forms.container.progress import Progress
 from noarkit.safe.atomic import no_room, place_new, sync_folder
 
-EVENTS: EventFields = {"package_begun": {"resumed": "flag", "files": "count"}}
+EVENTS: EventFields = {"package_begun": {"resumed": "flag", "files": "count", "of": "count?"}}
 Build = FolderBuild | ArchiveBuild
 Describe = Callable[[Build, Progress], None]
 OnWhole = Callable[["MadePackage"], None]
@@ -130,7 +130,7 @@ def _build(
     describe: Describe,
     emit: Listener,
 ) -> MadePackage:
-    emit(Event("package_begun", {"resumed": progress.resumed, "files": progress.count()}))
+    emit(Event("package_begun", {"resumed": progress.resumed, "files": progress.octets()[1]}))
     build: Build
     if form == "folder":
         build = FolderBuild(progress, order.hashes, order.width, private=order.private, aside=order.aside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -25,7 +26,14 @@ from noarkit.sources.files.dates import DateEvidence, latest_day
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.files.records import timestamp
 
-_EVIDENCE = DateEvidence()
+_LAST_DAY = "9999-12-31"
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def evidence_before(packed: str) -> DateEvidence:
+    """What dates are told by in a package that was made at that time; files that lie in it were not changed later."""
+    match = _DAY.match(packed)
+    return DateEvidence(copied=(match[0], _LAST_DAY)) if match else DateEvidence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,9 @@ class PlainFile:
 class PlainRecords:
     """Makes the records of the files of one package, which `open_file` opens by their names.
 
-    `root` is what the whole is called, `more` what every record has besides.
+    `root` is what the whole is called, `more` what every record has besides. `packed` is the day on which the package
+    was made (`2026-03-02`, and whatever follows it): no file was changed since, so that a time of that day or a later
+    one tells of a copy alone.
     """
 
     def __init__(
@@ -57,6 +67,7 @@ class PlainRecords:
         root: str,
         open_file: Callable[[str], AbstractContextManager[Readable]],
         more: Mapping[str, object],
+        packed: str = "",
     ) -> None:
         self._place = place
         self._root = root
@@ -64,6 +75,7 @@ class PlainRecords:
         self._more = more
         self._folder = place.is_dir()
         self._latest_day = latest_day(time.time())
+        self._evidence = evidence_before(packed)
         self._modified_ns = None if self._folder else place.stat().st_mtime_ns
         # in a packed tar every look inside would unpack anew
         looks = self._folder or form_of(place) in ("zip", "tar")
@@ -94,7 +106,7 @@ class PlainRecords:
         fields: dict[str, object] = {
             **path_fields(steps, {"root": self._root}),
             "size": file.size_bytes,
-            "modified": timestamp(modified_ns) if self._folder and modified_ns is not None else None,
+            "modified": self._time_of(file, modified_ns),
             "created": None,
             "owner": "",
             "group": "",
@@ -107,7 +119,14 @@ class PlainRecords:
             **self._more,
         }
         notes: tuple[Note, ...] = () if file.size_bytes else (policy.EMPTY,)
-        return _EVIDENCE.dated(SourceRecord("file", key, fields, (content,), notes), self._latest_day)
+        return self._evidence.dated(SourceRecord("file", key, fields, (content,), notes), self._latest_day)
+
+    def _time_of(self, file: PlainFile, modified_ns: int | None) -> str | None:
+        """When a file was last changed, by the folder or by the archive file that it lies in."""
+        if self._folder:
+            return None if modified_ns is None else timestamp(modified_ns)
+        modified_s = None if file.member is None else file.member.modified_s
+        return None if not modified_s else timestamp(int(modified_s) * 1_000_000_000)
 
     def _is_secret(self, file: PlainFile, name: bytes) -> bool:
         with self._opened(file) as content:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from importlib import resources
 
 from noarkit.forms.container.statements import PremisEvent, Root, Statement
@@ -21,6 +22,7 @@ MOST_EVENTS = 300
 _DAY = r"\d{4}-\d\d-\d\d"
 _PERIOD = re.compile(rf"({_DAY}|\d{{4}})\s*(?:/|–|-|—)\s*({_DAY}|\d{{4}})")
 _IDENTIFIERS = {"ead": ("archdesc/did/unitid",), "dc": ("identifier",)}
+_SPAN = '[dates]\ncase = "span"\n'
 _NAMES = {
     "ead": "EAD",
     "eac-cpf": "EAC-CPF",
@@ -136,7 +138,18 @@ def with_descriptions(text: str, description: ArchiveDescription) -> str:
         first, last = map(basic_string, description.period)
         days = f"arkivperiodeStartDato = {first}, arkivperiodeSluttDato = {last}"
         text = _add_fields(text, "[target.arkivdel]", days)
+        if _are_days(description.period):
+            text = text.replace(_SPAN, f"{_SPAN}period = [{first}, {last}]\n", 1)
     return text
+
+
+def _are_days(period: tuple[str, str]) -> bool:
+    """True for two days of the calendar, the first first: what a recipe takes for a period."""
+    try:
+        first, last = map(date.fromisoformat, period)
+    except ValueError:
+        return False
+    return first <= last and (first.isoformat(), last.isoformat()) == period
 
 
 def _add_fields(text: str, table: str, more: str) -> str:

@@ -101,6 +101,7 @@ def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: V
     """Every file, or a sample of them. Raises archive faults where the archive is away, and faults of the source's
     place."""
     count, total = 0, sum(not _reason_not_compared(version, depths) for version in _contents(ledger))
+    emit(Event("compared", {"files": 0, "of": total, "bytes": 0}))
     with temporary_folder("verify") as spool:
         for version in _contents(ledger):
             reason = _reason_not_compared(version, depths)
@@ -113,6 +114,7 @@ def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: V
             _compare_file(version, places, spool / "content", ledger.accepted.get(version.n), result)
             if count % _TELL_EVERY == 0:
                 emit(Event("compared", {"files": count, "of": total, "bytes": result.bytes_compared}))
+    emit(Event("compared", {"files": count, "of": total, "bytes": result.bytes_compared}))
 
 
 def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:

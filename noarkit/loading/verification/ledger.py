@@ -20,6 +20,7 @@ from noarkit.graph.store import PlannedEntity
 from noarkit.loading.attached import attach_plan, attach_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED
+from noarkit.loading.provenance import NAMED
 from noarkit.loading.spans import DERIVED
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
@@ -92,6 +93,7 @@ class Ledger:
         self.system = self._meta("graph", "external_system") or ""
         self.recipe = self._meta("graph", "recipe") or ""
         self.has_derived_dates = bool(self._meta("graph", DERIVED))
+        self.has_named_makers = bool(self._meta("graph", NAMED))
         self.plan_sha256 = self._meta("run", "plan") or str(self._folder.plan()["sha256"])
         state = read_state(self._folder)
         self.closes, self.closed = state.closes, bool(state.closed)

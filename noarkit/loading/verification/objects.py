@@ -12,6 +12,7 @@ from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.finality import BY_DATE
 from noarkit.loading.lookup import objects_of_ids
+from noarkit.loading.provenance import MAKER_FIELDS
 from noarkit.loading.spans import DERIVED_FIELDS
 from noarkit.loading.verification.changes import Change, ChangeLog
 from noarkit.loading.verification.expectation import SCREENING, Expectation, Problem, is_empty
@@ -228,8 +229,9 @@ class ObjectComparison:
                 # a document is as old as its first version, and what changed since is archived as the new one
                 self.result.leave(FIELDS, "other_run")
                 return
-            if self.ledger.has_derived_dates and problem.name in DERIVED_FIELDS:
-                # derived of what that run knew: of later files in a folder, say, it knew nothing
+            is_derived = self.ledger.has_derived_dates and problem.name in DERIVED_FIELDS
+            if is_derived or (self.ledger.has_named_makers and problem.name in MAKER_FIELDS):
+                # told of what that run knew: of later files in a folder, say, it knew nothing
                 self.result.leave(FIELDS, "other_run")
                 return
             finding = Finding("V105", entity.key, detail, _fingerprint(problem.actual))

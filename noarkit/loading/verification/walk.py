@@ -100,18 +100,20 @@ def report_gone(result: VerifyResult, fault: SourceGone | None = None) -> None:
 def _keep_keys(ledger: Ledger, source: Source, emit: Listener) -> None:
     db, planned_count = ledger.db, ledger.count("SELECT count(*) FROM graph.record")
     leaves_out = recipe_rules(ledger)
+    emit(Event("walked", {"records": 0, "of": planned_count}))
     db.execute("BEGIN")
     try:
-        for count, item in enumerate(source.records(emit), 1):
-            if isinstance(item, Groundwork):
-                continue
+        count = 0
+        items = (item for item in source.records(emit) if not isinstance(item, Groundwork))
+        for count, item in enumerate(items, 1):
             key = getattr(item, "key", None) or getattr(item, "record_key", "")
             is_out = isinstance(item, Skipped) or (
                 leaves_out is not None and isinstance(item, SourceRecord) and leaves_out(item)
             )
             db.execute("INSERT OR IGNORE INTO source_key VALUES (?, ?)", (key, not is_out))
             if count % _TELL_EVERY == 0:
-                emit(Event("walked", {"records": count, "of": max(planned_count, count)}))
+                emit(Event("walked", {"records": count, "of": planned_count if count <= planned_count else None}))
+        emit(Event("walked", {"records": count, "of": planned_count if count <= planned_count else None}))
     finally:
         db.execute("COMMIT")
 

@@ -30,6 +30,7 @@ _LONGEST_TITLE = 250
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATE_NAMES = r"(dato|date|opprettet|created|registrert|mottatt|sendt)"
 _AUTHORS = r"(forfatter|author|saksbehandler|ansvarlig|opprettet_av|created_by|owner|eier|handler)"
+_CREATORS = r"(opprettet_?av|created_?by|registrert_?av|registered_?by)"
 _PARTY_FIELDS = (
     ("foedselsnummer", r"(f[oø]dselsnummer|fnr|personn)"),
     ("organisasjonsnummer", r"(org_?n|organisasjonsn)"),
@@ -104,6 +105,7 @@ class _Proposal:
                 "arkiv": {"fields": {"tittel": self._address.name}},
                 "arkivdel": {"mode": "find-or-create", "fields": {"tittel": self._address.name}},
             },
+            "dates": {"case": "span"},
             "personal_data": {"identity_numbers": "report"},
             "formats": {"decimal": ".", "thousands": ""},
         }
@@ -122,6 +124,7 @@ class _Proposal:
             ("target",): self._say("db-system"),
             ("target", "arkivskaper"): self._say("arkivskaper"),
             ("target", "arkivdel"): self._say("arkivdel"),
+            ("dates",): self._say("dates-of-records"),
             ("personal_data",): self._personal(),
             ("formats",): self._say("db-formats"),
         }
@@ -264,6 +267,9 @@ class _Proposal:
         )
         if day:
             fields["saksdato" if kind == _CASE else "dokumentetsDato"] = _day(self._column(day))
+        creator = self._related_name(table, _CREATORS) or self._column(find_column(table, _CREATORS, Kind.TEXT))
+        if creator:
+            fields["opprettetAv"] = f"= {creator} | default(none)"
         return fields
 
     def _clip(self, table: Table, name: str) -> str:

@@ -58,6 +58,12 @@ def test_everything_a_package_tells_of_itself_lands(tmp_path: Path) -> None:
 
 def test_what_an_erms_document_tells_lands_or_is_listed(tmp_path: Path) -> None:
     _, found = landed(tmp_path)
+    (case,) = [one for one in found.told["Mappe"] if one["tittel"] == "Sak om fisk"]
+    assert (str(case["opprettetDato"])[:10], str(case["avsluttetDato"])[:10]) == ("1990-02-03", "1991-02-03")
+    (series,), fonds = found.told["Arkivdel"], found.told["Arkiv"]
+    days = [(str(one["opprettetDato"])[:10], str(one["avsluttetDato"])[:10]) for one in fonds]
+    assert days == [("1990-01-01", "1999-12-31")], "the period that the package states"
+    assert str(series["opprettetDato"])[:10] == "1990-01-01"
     (letter,) = [one for one in found.told["Basisregistrering"] if one["tittel"] == "Brev om laks"]
     assert (letter["skjerming"], letter["forfatter"], letter["dokumentetsDato"]) == ("UO13", "Per Penn", "1990-02-04")
     parts = {(one["korrespondanseparttype"], one["korrespondansepartNavn"]) for one in found.told["Korrespondansepart"]}

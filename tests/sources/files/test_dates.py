@@ -206,6 +206,15 @@ def test_a_source_that_is_no_tree_of_files_has_no_evidence_to_rank() -> None:
     assert [problem.key for problem in problems] == ["unknown-key"]
 
 
+@pytest.mark.parametrize("kind", ["database", "eark", "dias", "bag", "crm", "siard", "addml"])
+def test_any_source_has_a_period_and_folders_that_are_dated_by_their_records(kind: str) -> None:
+    days = '["2014-01-01", "2016-12-31"]'
+    dated = read_recipe(f'[source]\nkind = "{kind}"\n[dates]\ncase = "span"\nperiod = {days}\narchived = "load"\n')
+    assert not dated.problems
+    assert (dated.dates.spans, dated.dates.period) == (True, ("2014-01-01", "2016-12-31"))
+    assert not read_recipe(f'[source]\nkind = "{kind}"\n[dates]\ncase = "span"\n').problems
+
+
 def wave_of(days: dict[str, int], names: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The wave in files of some days."""
     times = TreeTimes(latest_year=2026)

@@ -142,7 +142,9 @@ class BagSource:
             if not self._despite:
                 refuse_damaged(self.path, contradicted_files(bag))
             yield from descriptions(bag, self.path)
-            records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
+            records = PlainRecords(
+                self.path, self._name(), bag.open, {"bag": dict(bag.info)}, bag.value("Bagging-Date") or ""
+            )
             octets, files, is_whole = 0, 0, True
             for entry in bag.entries(complete=False):
                 octets, files = octets + (entry.size_bytes or 0), files + 1

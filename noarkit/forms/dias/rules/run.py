@@ -161,14 +161,17 @@ class Check:
 
     def _fixity(self, options: Noark5ValidateOptions) -> None:
         kinds: Counter[str] = Counter()
+        total = sum(entry.size_bytes for entry in self._inventory.entries())
+        options.listener(Event("validating", {"file": spec.METS, "bytes": 0, "of": total}))
         read_bytes = emitted_bytes = 0
         for entry, result in self._hash_files(options):
             kinds[entry.checksum_type] += 1
             self._compare(entry, result)
             read_bytes += entry.size_bytes
             if read_bytes - emitted_bytes >= _EMIT_EVERY_BYTES:
-                options.listener(Event("validating", {"file": entry.name, "bytes": read_bytes}))
+                options.listener(Event("validating", {"file": entry.name, "bytes": read_bytes, "of": total}))
                 emitted_bytes = read_bytes
+        options.listener(Event("validating", {"file": spec.METS, "bytes": read_bytes, "of": total}))
         judge_strength(kinds, self._tally)
 
     def _compare(self, entry: Entry, result: tuple[int, str] | str) -> None:

@@ -159,7 +159,7 @@ def _records_of(package: DiasPackage, place: Path) -> PlainRecords:
         "label": header.label,
         **{kind.lower(): value for kind, value in header.records if kind},
     }
-    return PlainRecords(place, dias["label"] or place.stem, package.storage.open, {"dias": dias})
+    return PlainRecords(place, dias["label"] or place.stem, package.storage.open, {"dias": dias}, header.created)
 
 
 def _descriptions(package: DiasPackage, records: PlainRecords) -> Iterator[SourceItem]:

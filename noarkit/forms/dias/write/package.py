@@ -47,7 +47,7 @@ _FORMAT = "dias 2"
 _METADATA_FOLDERS = (f"{spec.ADMINISTRATIVE}/", f"{spec.DESCRIPTIVE}/")
 _FAR_XLINK = b'"http://www.loc.gov/standards/xlink/xlink.xsd"'
 _OFFICIAL: Mapping[str, str] = {METS_SCHEMA: "DIAS_METS.xsd", PREMIS_SCHEMA: "DIAS_PREMIS.xsd"}
-_TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.ADDML_XSD}
+TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.ADDML_XSD}
 """Of an extract's description the package has a copy among its administrative metadata."""
 
 
@@ -176,8 +176,8 @@ def _files(payload: PackageContent) -> Iterator[File]:
             raise UnsafePath(where=name, why="not-plain")
         _refuse_unwritable(name)
         yield f"{spec.CONTENT}/{name}", source, size, stamp
-        if name in _TWICE:
-            copies.append((_TWICE[name], source, size, stamp))
+        if name in TWICE:
+            copies.append((TWICE[name], source, size, stamp))
     yield from copies
     for name, source, size, stamp in payload.metadata:
         if "/".join(checked_parts(name)) != name or not name.startswith(_METADATA_FOLDERS):

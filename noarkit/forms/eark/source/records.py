@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from noarkit.forms.container.names import original_name
-from noarkit.forms.container.plain_files import path_fields
+from noarkit.forms.container.plain_files import evidence_before, path_fields
 from noarkit.forms.eark.read.erms import Unit
 from noarkit.forms.eark.read.inventory import Entry
 from noarkit.forms.eark.read.package import Part
@@ -15,6 +16,7 @@ from noarkit.forms.metadata.descriptions import ArchiveDescription, in_document_
 from noarkit.forms.metadata.mets_facts import MetsHeader
 from noarkit.graph.entity import Content, Note
 from noarkit.records import SourceRecord
+from noarkit.sources.files.dates import latest_day
 from noarkit.sources.files.names import readable
 
 UNLISTED = Note("W251")
@@ -95,7 +97,8 @@ def file_record(
         "representation": frame.part,
         "package": frame.package,
     }
-    return SourceRecord(kind, key, fields, (content,), notes)
+    record = SourceRecord(kind, key, fields, (content,), notes)
+    return evidence_before(str(frame.package["created"])).dated(record, latest_day(time.time()))
 
 
 def unit_record(frame: Frame, unit: Unit, contents: tuple[Content, ...], notes: tuple[Note, ...]) -> SourceRecord:

@@ -14,7 +14,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -237,6 +237,11 @@ def apply_defaults(order: EarkOrder, parts: tuple[Representation, ...], name: st
     if not has_descriptive:
         full_order = replace(full_order, metadata=(*full_order.metadata, _dublin_core(full_order)))
     return replace(full_order, documentation=_or_note(order.documentation, full_order))
+
+
+def count_own_files(kinds: Collection[str]) -> int:
+    """How many files a package gets beside those that it is made of, which has documents of these kinds already."""
+    return len(schemas()) + sum(kind not in kinds for kind in ("descriptive", "documentation"))
 
 
 def apply_part_defaults(part: Representation) -> Representation:

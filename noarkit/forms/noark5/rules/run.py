@@ -5,6 +5,7 @@ Nothing is written but a temporary database, which the system removes when the p
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -171,12 +172,14 @@ def _read(case: Case, workers: Workers, options: Noark5ValidateOptions, schema_r
         bounds = Bounds(case.value_of("startDate"), case.value_of("endDate"), f"{options.today or _latest_day()}~")
         try:
             with (case.root / FILE).open("rb") as file:
+                total = os.fstat(file.fileno()).st_size
+                options.listener(Event("validating", {"file": FILE, "bytes": 0, "of": total}))
                 for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
                     case.counts, case.vsm, case.registered = sight.counts, sight.vsm, sight.registered
                     case.creators, case.days, case.spans = sight.creators, sight.days, sight.spans
                     for message in workers.ready():
                         _take(case, message, schema_refusals)
-                    options.listener(Event("validating", {"file": FILE, "bytes": sight.bytes}))
+                    options.listener(Event("validating", {"file": FILE, "bytes": sight.bytes, "of": total}))
         except (PackageFault, UnsafeXml, OSError) as fault:
             _refuse(case, UnreadableFile(refusal(FILE, fault)))
     for message in chain(
