@@ -74,7 +74,10 @@ UNPROVEN = (
     Unproven("defaults", ("A default value that was emptied", "En standardverdi som er tømt"), _is_default),
     Unproven(
         "beside",
-        ("A fonds, series, records creator, classification or class that somebody added", "Et arkiv, en arkivdel, en arkivskaper"),
+        (
+            "A fonds, series, records creator, classification or class that somebody added",
+            "Et arkiv, en arkivdel, en arkivskaper",
+        ),
         _is_beside,
     ),
     Unproven(
