@@ -17,7 +17,7 @@ from noarkit.cli.options import Command, global_options
 from noarkit.config import SETTINGS
 from noarkit.errors import GRAVITY
 from noarkit.forms.noark5.spec import identify, schema_files
-from noarkit.manual.chapters import CHAPTERS, chapter_source
+from noarkit.manual.chapters import CHAPTERS, PARTS, chapter_source
 from noarkit.words.texts import LANGUAGES, explain, texts
 from tests.manual_walk import follow
 
@@ -74,10 +74,13 @@ def test_the_readme_speaks_of_no_option_or_fault_that_is_not_there() -> None:
     assert set(re.findall(r"\bnoarkit ([a-z]+)", "\n".join(fenced(README)))) <= set(COMMANDS)
 
 
-def test_the_readme_is_short_and_links_to_every_chapter() -> None:
+def test_the_readme_is_short_and_links_to_every_chapter_in_the_order_of_the_manual() -> None:
     assert len(README.splitlines()) <= 150
-    linked = re.findall(r"\]\(noarkit/manual/en/([a-z-]+)\.md\)", README)
-    assert set(linked) == set(CHAPTERS)
+    before, _, listed = README.partition("## The manual")
+    parts = re.split(r"^\*\*[^*]+\*\*$", listed, flags=re.M)[1:]
+    linked = [tuple(re.findall(r"\]\(noarkit/manual/en/([a-z-]+)\.md\)", part)) for part in parts]
+    assert linked == list(PARTS.values())
+    assert set(re.findall(r"\]\(noarkit/manual/en/([a-z-]+)\.md\)", before)) <= set(CHAPTERS)
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
 

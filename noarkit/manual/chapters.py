@@ -12,53 +12,53 @@ from types import MappingProxyType
 
 from noarkit.manual.markdown import Block, Heading, Listing, parse, plain_text
 
-CHAPTERS = (
-    "folder-to-deposit",
-    "getting-started",
-    "files",
-    "mail",
-    "databases",
-    "packages",
-    "metadata",
-    "services",
-    "crm",
-    "spend",
-    "appsec",
-    "features",
-    "recipes",
-    "noark-fields",
-    "copies",
-    "ingesting",
-    "scale",
-    "verification",
-    "deciding",
-    "browsing",
-    "extracting",
-    "validation",
-    "air-gap",
-    "unattended",
-    "operations",
-    "many-machines",
-    "embedded-archive",
-    "library",
-    "settings",
-    "security",
-    "privacy",
-    "without-internet",
-    "commands",
-    "exit-codes",
-    "faults",
-    "json",
-    "faq",
-    "contributing",
+PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "begin": ("folder-to-deposit", "getting-started", "faq", "glossary", "troubleshooting"),
+        "work": (
+            "files",
+            "recipes",
+            "ingesting",
+            "verification",
+            "copies",
+            "extracting",
+            "validation",
+            "browsing",
+            "deciding",
+            "privacy",
+        ),
+        "sources": ("mail", "databases", "packages", "metadata", "services", "crm", "spend", "appsec", "features"),
+        "operation": (
+            "settings",
+            "permissions",
+            "security",
+            "embedded-archive",
+            "unattended",
+            "operations",
+            "air-gap",
+            "scale",
+            "many-machines",
+            "without-internet",
+            "windows",
+            "upgrading",
+        ),
+        "reference": ("commands", "noark-fields", "exit-codes", "faults", "json"),
+        "programs": ("library", "contributing"),
+    }
 )
+"""The parts of the manual, and the chapters of each: this is their order everywhere, in lists, the site and README."""
+CHAPTERS = tuple(name for names in PARTS.values() for name in names)
 POINTERS: Mapping[str, str] = MappingProxyType(
     {
         "clients": "embedded-archive",
         "fields": "noark-fields",
         "rehearsal": "embedded-archive",
+        "removal": "upgrading",
+        "rights": "permissions",
         "scheduling": "unattended",
         "secrets": "settings",
+        "terms": "glossary",
+        "upgrade": "upgrading",
     }
 )
 """Other names of chapters: topics that earlier versions had, and short ones."""

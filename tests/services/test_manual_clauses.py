@@ -58,32 +58,32 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
     "services": (
         Clause(
             "What is deleted in the service stays in the archive and is reported.",
-            "Det som slettes i tjenesten, blir værende i arkivet og rapporteres.",
+            "Det som slettes i tjenesten, blir værende i arkivet og meldes.",
             f"{DELETIONS}::test_a_deletion_is_reported_once_and_the_record_stays",
         ),
         Clause(
-            "How far each stream has been read is remembered for each archive.",
-            "Hvor langt hver strøm er lest, huskes for hvert arkiv.",
+            "noarkit remembers for each archive how far it has read.",
+            "noarkit husker for hvert arkiv hvor langt det er lest.",
             f"{OVER_TIME}::test_another_archive_has_marks_of_its_own",
         ),
         Clause(
-            "That memory may be deleted: everything is then read again, and nothing is duplicated.",
-            "Merkene kan slettes: da leses alt på nytt, og ingenting lagres to ganger.",
+            "If you delete that memory, everything is read again, and nothing is loaded twice.",
+            "Slettes dette, leses alt på nytt, og ingenting lastes inn to ganger.",
             f"{OVER_TIME}::test_without_its_memory_a_run_reads_all_and_archives_nothing_twice",
         ),
         Clause(
-            "A run reads what changed since the one before it,",
+            "A run reads what has changed since the one before it,",
             "En kjøring leser det som er endret siden den forrige,",
             f"{TENANTS}::test_the_same_tenant_goes_on_from_its_marks",
         ),
         Clause(
-            "and looks a little further back than it must, since clocks differ.",
-            "og ser litt lenger tilbake enn den må, siden klokker går ulikt.",
+            "and a little more, since clocks differ.",
+            "og litt mer, siden klokker går ulikt.",
             f"{OVER_TIME}::test_what_shows_up_late_within_the_look_back_is_taken",
         ),
         Clause(
             "A deletion is reported once.",
-            "En sletting rapporteres én gang.",
+            "En sletting meldes én gang.",
             f"{DELETIONS}::test_a_deletion_is_reported_once_and_the_record_stays",
         ),
         Clause(
@@ -92,33 +92,33 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{OVER_TIME}::test_a_sweep_comes_every_so_many_days",
         ),
         Clause(
-            "it looks at everything, whatever its time says.",
-            "Den ser på alt, uansett hva tidspunktene sier.",
+            "it looks at everything, whatever the dates say.",
+            "Den ser på alt, uansett hva datoene sier.",
             f"{HEALED}::test_a_sweep_says_what_it_healed_when_it_is_planned_and_when_it_is_loaded",
         ),
         Clause(
-            "that the runs before it had missed, it says how much, by stream.",
-            "som tidligere kjøringer ikke fikk med, sier den hvor mye, for hver strøm.",
+            "that earlier runs had missed, it shows how much, by stream.",
+            "som tidligere kjøringer ikke fikk med, viser den hvor mye, for hver strøm.",
             f"{HEALED}::test_a_person_and_a_script_are_told",
         ),
         Clause(
-            "is set aside, and each later run asks for it again;",
-            "settes til side, og hver senere kjøring spør etter det på nytt;",
+            "is set aside, and each later run asks for it again.",
+            "settes til side, og hver senere kjøring spør etter det på nytt.",
             f"{LEFT_OUT}::test_one_thing_that_is_left_out_is_asked_for_again_and_nothing_else_is",
         ),
         Clause(
-            "where the service can be asked for one thing alone.",
-            "der tjenesten kan spørres om én ting alene.",
+            "is read again only if the service cannot be asked for one thing alone.",
+            "leses bare på nytt hvis tjenesten ikke kan spørres om én ting alene.",
             f"{LEFT_OUT}::test_a_stream_that_cannot_be_asked_by_id_is_read_whole_again_and_the_others_are_not",
         ),
         Clause(
-            "What the service no longer has is gone (F208).",
-            "Det tjenesten ikke har lenger, er borte (F208).",
+            "If the service no longer has it (F208),",
+            "Har ikke tjenesten det lenger (F208),",
             f"{LEFT_OUT}::test_only_a_refusal_of_rights_is_called_one",
         ),
         Clause(
-            "the next plan takes the record without it, and lists it in `skipped.csv`:",
-            "neste plan tar da oppføringen uten det, og lister det opp i `skipped.csv`:",
+            "The next plan then loads the record without it, and lists it in `skipped.csv`:",
+            "Neste plan laster da inn posten uten det, og fører det opp i `skipped.csv`:",
             f"{LEFT_OUT}::test_what_is_gone_for_good_is_accepted_by_key_and_its_record_is_taken_without_it",
         ),
         Clause(
@@ -127,13 +127,13 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{TENANTS}::test_another_tenant_is_refused_with_both_names_and_the_command_that_goes_on_reads_all_of_it",
         ),
         Clause(
-            "noarkit says what it waits for and until when,",
-            "sier noarkit hva den venter på og til når,",
+            "noarkit shows what it waits for and until when,",
+            "viser noarkit hva den venter på og til når,",
             f"{WAITING}::test_a_person_reads_what_is_waited_for_and_until_when",
         ),
         Clause(
-            "and says it again every minute.",
-            "og sier det igjen hvert minutt.",
+            "and shows it again every minute.",
+            "og viser det igjen hvert minutt.",
             f"{WAITING}::test_a_pause_that_a_service_asks_for_is_told_at_once_and_each_minute",
         ),
         Clause(
@@ -142,13 +142,13 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{PROMISED}::test_what_belongs_to_the_next_plan_is_read_by_it_and_what_does_not_is_said_to_be_late",
         ),
         Clause(
-            "the next plan says how many are waiting, and also finds what no message told.",
-            "neste plan sier hvor mange som venter, og finner også det ingen melding fortalte om.",
+            "The next plan shows how many messages are waiting, and finds all changes, with or without messages.",
+            "Neste plan viser hvor mange meldinger som venter, og finner alle endringer, med eller uten meldinger.",
             f"{TRIGGERED}::test_a_message_that_the_service_sent_is_counted_by_the_next_plan_which_takes_its_record",
         ),
         Clause(
-            "If a tool needs more rights than were granted, the call ends and says so, and the next consent asks for those rights too.",
-            "Krever et verktøy flere rettigheter enn det har fått, avbrytes kallet med beskjed om det, og neste samtykke ber om de rettighetene også.",
+            "If a tool needs more permissions than were granted, the call ends and says so, and the next consent asks for them too.",
+            "Krever et verktøy flere rettigheter enn det har fått, avbrytes kallet med beskjed om det, og neste samtykke ber om dem også.",
             f"{DISCOVERY}::test_a_tool_that_needs_more_scopes_makes_the_next_consent_ask_for_them_too",
         ),
         Clause(
@@ -160,12 +160,12 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
     "crm": (
         Clause(
             "Each run lists all cases, what belongs to them and their notes,",
-            "Hver kjøring lister alle saker, det som hører til dem, og notatene deres,",
+            "Hver kjøring henter alle saker, det som hører til dem, og notatene,",
             f"{CRM}::test_what_hangs_on_a_known_case_and_becomes_visible_late_comes_with_the_next_run",
         ),
         Clause(
-            "It takes what is new or changed,",
-            "Den tar med det som er nytt eller endret,",
+            "It loads what is new or changed,",
+            "Den laster inn det som er nytt eller endret,",
             f"{CRM_JOURNEY}::test_a_first_run_archives_all_that_there_is_and_a_second_each_change_and_nothing_else",
         ),
         Clause(
@@ -174,13 +174,13 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{CRM_TIME}::test_what_becomes_visible_late_with_an_old_time_is_archived_with_all_that_hangs_on_it",
         ),
         Clause(
-            "or takes back out of the bin, however old its dates are.",
-            "eller henter tilbake fra papirkurven, uansett hvor gamle datoene er.",
+            "and what is restored from the bin, however old its dates are.",
+            "og det som hentes tilbake fra papirkurven, uansett hvor gamle datoene er.",
             f"{CRM}::test_the_deletion_of_a_paper_is_told_once_and_what_comes_back_is_read",
         ),
         Clause(
-            "A case that the archive does not hold is read with everything that belongs to it.",
-            "En sak som arkivet ikke har, leses med alt som hører til.",
+            "A case that is not in the archive is read with everything that belongs to it.",
+            "En sak som ikke er i arkivet, leses med alt som hører til den.",
             f"{CRM}::test_a_case_that_becomes_visible_late_is_read_whole_whatever_its_times_say",
         ),
         Clause(
@@ -190,32 +190,32 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
         ),
         Clause(
             "Attachments and mail are listed for open cases,",
-            "Vedlegg og e-post listes for åpne saker,",
+            "Vedlegg og e-post hentes for åpne saker,",
             f"{EACH}::test_a_closed_deal_is_checked_for_later_additions_when_a_sweep_is_due_and_not_before",
         ),
         Clause(
-            "and for closed ones in which something changed.",
+            "and for closed ones in which something has changed.",
             "og for lukkede saker der noe er endret.",
             f"{CLOSED}::test_a_changed_task_of_a_closed_case_has_the_rest_of_it_looked_through",
         ),
         Clause(
-            "Every `sweep_days` all closed cases are checked as well,",
-            "Hver `sweep_days` dag sjekkes også alle lukkede saker,",
+            "Every `sweep_days` days all closed cases are checked too,",
+            "Hver `sweep_days` dag kontrolleres også alle lukkede saker,",
             f"{CLOSED}::test_what_was_added_to_a_closed_deal_is_archived_at_the_latest_when_a_sweep_is_due",
         ),
         Clause(
-            "and every record is read again, also if its dates say that nothing happened.",
-            "og alle poster leses på nytt, også når datoene sier at ingenting har skjedd.",
+            "and every record is read again, whatever its dates say.",
+            "og alle poster leses på nytt, uansett hva datoene sier.",
             f"{CRM}::test_a_sweep_looks_through_closed_cases_and_reads_what_changed_without_a_new_time",
         ),
         Clause(
-            "What is deleted in the CRM stays in the archive and is reported once;",
-            "Det som slettes i CRM-et, blir stående i arkivet og meldes én gang;",
+            "What is deleted in the CRM stays in the archive and is reported once,",
+            "Det som slettes i CRM-et, blir stående i arkivet og meldes én gang,",
             f"{CRM_TIME}::test_each_deletion_is_reported_and_nothing_leaves_the_archive",
         ),
         Clause(
-            "with a case its notes and attachments are reported too.",
-            "med en sak meldes også notatene og vedleggene.",
+            "a case together with its notes and attachments.",
+            "en sak sammen med notatene og vedleggene.",
             f"{CRM}::test_each_deletion_is_told_once",
         ),
         Clause(
@@ -224,25 +224,25 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{RUNS}::test_deleted_mail_is_found_by_a_sweep",
         ),
         Clause(
-            "and deleted attachments of closed cases, are found every `sweep_days`.",
+            "and deleted attachments of closed cases, are found every `sweep_days` days.",
             "og slettede vedlegg i lukkede saker, oppdages hver `sweep_days` dag.",
             f"{CRM}::test_the_deletion_of_a_paper_is_told_once_and_what_comes_back_is_read",
         ),
         Clause(
-            "What your account may no longer see does not count as deleted;",
-            "Det kontoen din ikke lenger får se, regnes ikke som slettet;",
+            "What your account may no longer see does not count as deleted.",
+            "Det kontoen din ikke lenger kan se, regnes ikke som slettet.",
             f"{RUNS}::test_what_the_account_may_no_longer_see_does_not_count_as_deleted",
         ),
         Clause(
-            "as long as it hides a case, mail that is deleted there is not reported.",
-            "så lenge den skjuler en sak, meldes ikke e-post som slettes der.",
+            "While a case is hidden from the account, mail that is deleted there is not reported.",
+            "Så lenge en sak er skjult for kontoen, meldes ikke e-post som slettes der.",
             f"{CRM}::test_a_case_that_is_hidden_is_not_deleted_and_neither_is_what_hangs_on_it",
         ),
     ),
     "spend": (
         Clause(
-            "a run reads again what was settled in the last 60 days,",
-            "leser en kjøring om igjen det som ble gjort opp de siste 60 dagene,",
+            "a run reads again what was settled in the last 60 days.",
+            "leser en kjøring på nytt det som ble gjort opp de siste 60 dagene.",
             f"{SPEND_TIME}::test_a_late_receipt_is_a_document_of_its_own",
         ),
         Clause(
@@ -251,13 +251,13 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{SPEND_JOURNEY}::test_what_is_not_final_waits_and_what_never_will_be_is_left_out_with_its_reason",
         ),
         Clause(
-            "that an export job has taken since,",
-            "når en eksportjobb har tatt dem siden,",
+            "that were exported since,",
+            "er eksportert siden,",
             f"{SPEND}::test_a_job_that_was_pending_and_ended_later_is_read_with_the_entries_that_it_took",
         ),
         Clause(
-            "or that an earlier run had to leave out.",
-            "eller når en tidligere kjøring måtte utelate dem.",
+            "or that an earlier run left out.",
+            "eller ble utelatt av en tidligere kjøring.",
             f"{LEFT_OUT}::test_an_entry_of_a_spend_service_is_asked_for_again_by_its_id",
         ),
         Clause(
@@ -306,30 +306,30 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{SPEND}::test_a_job_that_is_not_listed_any_more_is_told_once",
         ),
         Clause(
-            "the archive keeps it",
-            "arkivet beholder det",
+            "it stays in the archive",
+            "det blir værende i arkivet",
             f"{SPEND_TIME}::test_a_deletion_is_reported_and_nothing_leaves_the_archive",
         ),
         Clause(
             "the voucher is archived without it, and the receipt is listed; if it comes back it is added",
-            "bilaget arkiveres uten den, og kvitteringen står på listen; kommer den tilbake, legges den til",
+            "bilaget arkiveres uten den, og kvitteringen føres opp; kommer den tilbake, legges den til",
             f"{SPEND}::test_a_receipt_that_the_voucher_names_and_nobody_has_is_listed_and_the_voucher_archived",
         ),
     ),
     "appsec": (
         Clause(
-            "Each run takes every scan that the service has and the archive does not, however late it appears.",
-            "Hver kjøring tar med alle skanninger som tjenesten har og arkivet ikke har, uansett hvor sent de dukker opp.",
+            "Each run loads every scan that is in the service and not in the archive, however late it appears.",
+            "Hver kjøring laster inn alle skanninger som er i tjenesten og ikke i arkivet, uansett hvor sent de dukker opp.",
             f"{APPSEC}::test_a_scan_that_appears_late_is_read_whenever_it_began_and_only_once",
         ),
         Clause(
-            "A scan that is not over yet is taken by the first run after its end.",
-            "En skanning som ikke er ferdig, tas med av den første kjøringen etter at den er det.",
+            "An unfinished scan is loaded by the first run after its end.",
+            "En skanning som ikke er ferdig, lastes inn av den første kjøringen etter at den er det.",
             f"{APPSEC_JOURNEY}::test_a_second_run_takes_what_ended_late_what_was_decided_and_nothing_else",
         ),
         Clause(
-            "The last seven days are read again, with a day of the audit trail that has grown since.",
-            "De siste sju dagene leses om igjen, med en dag i revisjonssporet som har vokst siden.",
+            "The last seven days are read again, and so is a day of the audit trail that has grown since.",
+            "De siste sju dagene leses på nytt, og det gjør også en dag i revisjonssporet som har vokst siden.",
             f"{TRAIL}::test_a_day_that_hears_of_more_later_is_told_again_with_other_bytes",
         ),
         Clause(
@@ -338,23 +338,23 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{TRAIL}::test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_was_taken_back",
         ),
         Clause(
-            "What is deleted in the service, or forgotten by it, stays in the archive.",
-            "Det som slettes eller glemmes i tjenesten, blir værende i arkivet.",
+            "What is deleted in the service stays in the archive.",
+            "Det som slettes i tjenesten, blir værende i arkivet.",
             f"{APPSEC_JOURNEY}::test_what_the_service_forgets_stays_in_the_archive",
         ),
         Clause(
             "A scan or project that is gone is reported once.",
-            "En skanning eller et prosjekt som er borte, rapporteres én gang.",
+            "En skanning eller et prosjekt som er borte, meldes én gang.",
             f"{APPSEC}::test_scans_and_projects_that_are_deleted_are_reported_once_and_what_comes_again_is_read",
         ),
         Clause(
             "What the key may not see does not count as deleted.",
-            "Det nøkkelen ikke får se, regnes ikke som slettet.",
+            "Det nøkkelen ikke kan se, regnes ikke som slettet.",
             f"{APPSEC}::test_what_is_not_listed_and_stands_under_its_id_or_may_not_be_seen_is_not_deleted",
         ),
         Clause(
-            "a run reads all scans that the service still has, with their decisions,",
-            "leser en kjøring alle skanninger som tjenesten fortsatt har, med beslutningene,",
+            "a run reads all scans that are still in the service, with their decisions,",
+            "leser en kjøring alle skanninger som fortsatt er i tjenesten, med beslutningene,",
             f"{APPSEC}::test_a_sweep_reads_all_scans_decisions_and_days_again",
         ),
         Clause(
@@ -365,27 +365,27 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
     ),
     "features": (
         Clause(
-            "listed in full each time and only what changed is archived:",
-            "den listes hel hver gang, og bare det som er endret, arkiveres:",
+            "all definitions are listed each time, and only what has changed is archived:",
+            "alle definisjoner hentes hver gang, og bare det som er endret, arkiveres:",
             f"{FEATURES_JOURNEY}::test_a_second_run_takes_each_version_between_and_nothing_else",
         ),
         Clause(
-            "each version when the service keeps them, otherwise each state that was seen.",
-            "hver versjon når tjenesten bevarer dem, ellers hver tilstand som ble sett.",
+            "each version if the service keeps them, otherwise each state that was seen.",
+            "hver versjon hvis tjenesten bevarer dem, ellers hver tilstand som ble sett.",
             f"{NEWS}::test_where_the_service_keeps_no_history_each_state_we_saw_is_a_record_of_its_own",
         ),
         Clause(
-            "A definition that appears late is taken with all its versions and reviews.",
-            "En definisjon som dukker opp sent, tas med sammen med alle versjoner og gjennomganger.",
+            "A definition that appears late is loaded with all its versions and reviews.",
+            "En definisjon som dukker opp sent, lastes inn med alle versjoner og gjennomganger.",
             f"{FEATURES}::test_a_definition_that_appears_late_is_read_with_its_versions_and_reviews",
         ),
         Clause(
-            "Reviews are read for definitions that changed, were under review or stand in the audit log;",
+            "Reviews are read for definitions that have changed, were under review or appear in the audit log;",
             "Gjennomganger leses for definisjoner som er endret, var under gjennomgang eller står i revisjonsloggen;",
             f"{NEWS}::test_a_review_that_is_new_or_ended_is_found_by_each_of_its_traces",
         ),
         Clause(
-            "`all_reviews = true` reads them all each time.",
+            "`all_reviews = true` reads all of them each time.",
             "`all_reviews = true` leser alle hver gang.",
             f"{EACH}::test_reviews_are_read_for_what_changed_or_each_time_where_the_setting_says_so",
         ),
@@ -396,17 +396,17 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
         ),
         Clause(
             "or reported once as deleted.",
-            "eller rapporteres én gang som slettet.",
+            "eller meldes én gang som slettet.",
             f"{FEATURES}::test_a_deletion_is_reported_once_to_each_archive_though_what_we_knew_is_lost",
         ),
         Clause(
-            "What the archive holds of it stays there.",
-            "Det arkivet har av det, blir stående der.",
+            "What is in the archive stays there.",
+            "Det som er i arkivet, blir stående.",
             f"{FEATURES_JOURNEY}::test_what_is_deleted_is_reported_once_and_stays",
         ),
         Clause(
-            "A definition that comes back is taken again.",
-            "En definisjon som kommer tilbake, tas med igjen.",
+            "A definition that comes back is loaded again.",
+            "En definisjon som kommer tilbake, lastes inn igjen.",
             f"{FEATURES}::test_what_was_deleted_comes_back_and_is_deleted_again_is_reported_again",
         ),
         Clause(
@@ -415,8 +415,8 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{RUNS}::test_a_sweep_of_definitions_reads_all_reviews_and_all_versions",
         ),
         Clause(
-            "and the whole audit log, also where nothing pointed to a change.",
-            "og hele revisjonsloggen, også der ingenting tydet på en endring.",
+            "and the whole audit log, even if nothing shows a change.",
+            "og hele revisjonsloggen, selv om ingenting tyder på en endring.",
             f"{FEATURES}::test_a_sweep_reads_all_versions_reviews_and_log_again",
         ),
     ),

@@ -16,7 +16,7 @@ from tests.loading.tampering.unproven import UNPROVEN, fields_named
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 FEWEST = {"files": 225, "again": 225, "package": 450}
-HEADINGS = {"en": "## What no depth can prove", "nb": "## Hva ingen dybde kan bevise"}
+HEADINGS = {"en": "## What verification cannot prove", "nb": "## Hva verifiseringen ikke kan bevise"}
 
 
 @pytest.fixture(scope="module")

@@ -74,12 +74,15 @@ UNPROVEN = (
     Unproven("defaults", ("A default value that was emptied", "En standardverdi som er tømt"), _is_default),
     Unproven(
         "beside",
-        ("A fonds, series, creator, classification or class that was added", "Et arkiv, en arkivdel, en arkivskaper"),
+        (
+            "A fonds, series, records creator, classification or class that somebody added",
+            "Et arkiv, en arkivdel, en arkivskaper",
+        ),
         _is_beside,
     ),
     Unproven(
         "found",
-        ("What the run found and did not create", "Det kjøringen fant og ikke opprettet"),
+        ("Objects that were there before the run", "Objekter som var der før kjøringen"),
         lambda base, tampering: _is_of_found(base, tampering) or _is_of_others(base, tampering),
     ),
     Unproven(
@@ -89,7 +92,7 @@ UNPROVEN = (
     ),
     Unproven(
         "logs and marks",
-        ("The archive's logs, and noarkit's own marks", "Loggene i arkivet og merkene til noarkit"),
+        ("The archive's logs, and noarkit's own marks", "Loggene i arkivet og noarkits egne merker"),
         lambda base, tampering: tampering.kind in ("log", "anchor"),
     ),
 )
