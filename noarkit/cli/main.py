@@ -17,9 +17,9 @@ import click
 from click.shell_completion import shell_complete
 
 from noarkit.cli.console import Console, silence
-from noarkit.cli.options import OWNER_ALONE, CommandLine, configured_language, global_options, texts_in, write_block
+from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block
 from noarkit.cli.usage_faults import usage_fault
-from noarkit.config import Sources
+from noarkit.config import Sources, configured_language
 from noarkit.errors import (
     AccessDenied,
     DiskFull,
@@ -88,7 +88,7 @@ class Program(click.Group):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One screen: the commands in groups, and where there is more."""
         catalog = texts_in(ctx)
-        formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", catalog.say("help.usage"))
+        formatter.write_usage(PROGRAM, catalog.say("help.line"), catalog.say("help.usage"))
         formatter.write("\n")
         formatter.write_text(catalog.text("program", "long"))
         write_block(formatter, catalog.say("help.examples"), catalog.text("program", "examples"))
