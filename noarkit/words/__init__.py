@@ -1,6 +1,7 @@
 """Every sentence a user can see, in English and Norwegian bokmål, by code and key.
 
     texts         reads the sentences of a language, and fills them
+    messages      what the system and libraries say, by the key of its sentence
     labels        what fields are called in plain words
     not_compared  rows of a verification as sentences
 

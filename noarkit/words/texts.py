@@ -20,6 +20,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from noarkit.errors import NoarkitError
+from noarkit.words.messages import errors_of_the_system, message_key
 
 LANGUAGES = ("en", "nb")
 PARTS = ("what", "where", "so_what", "do")
@@ -47,9 +48,18 @@ class Texts:
         return self.fill(self.forms("say", key), data)
 
     def reason(self, key: object) -> str:
-        """What a fault's `why` means: its sentence where there is one, else the word itself."""
-        sentence = self.tables["reasons"].get(str(key))
-        return sentence if isinstance(sentence, str) else plain(key)
+        """What a fault's `why` means: its sentence where there is one, else the word itself. What the system or a
+        library said has one too."""
+        text = str(key)
+        sentence = self.tables["reasons"].get(errors_of_the_system().get(text, text))
+        if isinstance(sentence, str):
+            return sentence
+        message = message_key(text) if "messages" in self.tables else None
+        return plain(text) if message is None else self.fill(self.forms("messages", message[0]), message[1])
+
+    def name_in_table(self, table: str, name: object) -> str:
+        """A word of ours for a name, where there is one; else the name itself."""
+        return self.say(f"{table}.{name}") if self.has("say", f"{table}.{name}") else plain(name)
 
     def why(self, code: object, data: Mapping[str, object]) -> str:
         """Why a fault arose, in the sentences of its own kind where it has some (a record that a recipe does not fit);
