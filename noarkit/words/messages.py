@@ -58,7 +58,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def message_key(text: str) -> tuple[str, dict[str, object]] | None:
-    """The key of what a library said in the table `messages`, and what it names; None for what we do not know."""
+    """The key of what a library said in `[messages]`, and what it names; None for what we do not know."""
     if " " not in text or len(text) > 500:  # a word of ours, or a name
         return None
     for pattern, key in _PATTERNS:
