@@ -291,8 +291,8 @@ def _from_locale(environment: Mapping[str, str], setting: Setting) -> tuple[obje
     if setting.key != "lang":
         return None
     name = next((name for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), "")
-    is_norwegian = re.match(r"(?:nb|nn|no)(?:_|\.|$)", environment.get(name, "")) is not None
-    return ("nb", Origin("environment", name)) if is_norwegian else None
+    match = re.match(r"(nb|nn|no)(?:_|\.|$)", environment.get(name, ""))
+    return (match[1].replace("no", "nb"), Origin("environment", name)) if match else None
 
 
 def _from_mapping(

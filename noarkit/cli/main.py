@@ -33,7 +33,7 @@ from noarkit.errors import (
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
 from noarkit.wings import require_wing_of
-from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
+from noarkit.words.texts import SPOKEN, SentenceMissing, texts
 
 # Each is a module beside this one with a command of its name, in the order in which a newcomer meets them.
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -206,7 +206,7 @@ def _call(root_command: Program, arguments: list[str], environment: Mapping[str,
 def _language(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """The language asked for, known before the line is parsed, so that even a fault of parsing is told in it."""
     lang = _option_value(arguments, "--lang") or environment.get("NOARKIT_LANG")
-    if lang in LANGUAGES:
+    if lang in SPOKEN:
         return lang
     file, profile = _option_value(arguments, "--config"), _option_value(arguments, "--profile")
     return configured_language(Sources(environment=environment, file=Path(file) if file else None, profile=profile))

@@ -22,7 +22,7 @@ from noarkit.cli.terminal import COLORS
 from noarkit.config import Config, Sources, configured_language, load
 from noarkit.service_names import is_service
 from noarkit.wings import require_wing
-from noarkit.words.texts import LANGUAGES, Texts, texts
+from noarkit.words.texts import SPOKEN, Texts, texts
 
 Progress = Literal["auto", "bar", "plain", "none"]
 P = ParamSpec("P")
@@ -198,7 +198,7 @@ def global_options() -> list[click.Option]:
     return [
         _global("--config", type=click.Path(path_type=Path), metavar="FILE"),
         _global("--profile", metavar="NAME"),
-        _global("--lang", type=click.Choice(LANGUAGES)),
+        _global("--lang", type=click.Choice(SPOKEN)),
         _global("--json", is_flag=True),
         _global("--progress", type=click.Choice(PROGRESS)),
         _global("--color", type=click.Choice(COLORS)),

@@ -4,6 +4,8 @@ A sentence has named fields in braces, and chooses words by a number: `{count} {
 means the first whose fields are all there. Values come from outside, so control signs in them are shown and never acted
 upon.
 
+A language that is no whole one lies over another, and what it does not say the other says: Nynorsk over Bokmål.
+
 `LANG.toml` and `LANG-AREA.toml` beside this module make one language: `[faults.F###]` with what, where, so_what and do,
 `[reasons]` for the `why` of a fault, `[say]` for what the command line says, and tables of their own for help.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import string
 import tomllib
 import unicodedata
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +26,10 @@ from noarkit.errors import NoarkitError
 from noarkit.words.messages import errors_of_the_system, message_key
 
 LANGUAGES = ("en", "nb")
+"""The languages that are written whole."""
+OVERLAYS: Mapping[str, str] = MappingProxyType({"nn": "nb"})
+"""Those of which only a part is written, and the language that says the rest."""
+SPOKEN = (*LANGUAGES, *OVERLAYS)
 PARTS = ("what", "where", "so_what", "do")
 
 _COUNTS = frozenset({"count", "limit"})
@@ -126,7 +133,7 @@ class Texts:
 
     def decimal(self, number: float) -> str:
         """A number with one decimal, behind the sign that this language uses."""
-        return f"{number:.1f}".replace(".", "," if self.lang == "nb" else ".")
+        return f"{number:.1f}".replace(".", "." if self.lang == "en" else ",")
 
     def duration(self, seconds: float) -> str:
         """A length of time as people say it."""
@@ -141,7 +148,7 @@ class Texts:
 
     def share(self, part: float) -> str:
         """A part of a whole in hundredths, as exactly as two decimals say it: 100, 2.5."""
-        return f"{round(100 * part, 2):g}".replace(".", "," if self.lang == "nb" else ".")
+        return f"{round(100 * part, 2):g}".replace(".", "." if self.lang == "en" else ",")
 
     def _format_value(self, name: str, value: object) -> str:
         if name in ("why", "description", "detail"):
@@ -156,15 +163,40 @@ class Texts:
 
 @cache
 def texts(lang: str) -> Texts:
-    """The texts of `lang` (`en` or `nb`), read once."""
-    if lang not in LANGUAGES:
+    """The texts of a language of `SPOKEN`, read once."""
+    if lang not in SPOKEN:
         raise KeyError(lang)
+    tables = _tables_of(lang)
+    if lang in OVERLAYS:
+        whole = texts(OVERLAYS[lang]).tables
+        return Texts(lang, MappingProxyType({name: _laid_over(tables.get(name, {}), whole[name]) for name in whole}))
+    return Texts(lang, MappingProxyType(tables))
+
+
+def written_language(lang: str) -> str:
+    """The language in which everything is written that `lang` does not say itself."""
+    return OVERLAYS.get(lang, lang)
+
+
+def _tables_of(lang: str) -> dict[str, dict[str, object]]:
     tables: dict[str, dict[str, object]] = {}
     here = files("noarkit.words")
     for entry in sorted(here.iterdir(), key=lambda entry: entry.name):
         if entry.name == f"{lang}.toml" or (entry.name.startswith(f"{lang}-") and entry.name.endswith(".toml")):
             _merge(tables, tomllib.loads(entry.read_text("utf-8")), entry.name)
-    return Texts(lang, MappingProxyType(tables))
+    return tables
+
+
+def _laid_over(upper: Mapping[str, object], lower: Mapping[str, object]) -> Mapping[str, object]:
+    """A table over another, and each table in it over the one of its name; what is added to the lower one is seen."""
+    own: dict[str, object] = {}
+    for key, entry in upper.items():
+        beneath = lower.get(key)
+        if isinstance(entry, Mapping) and isinstance(beneath, Mapping):
+            own[key] = _laid_over(entry, beneath)
+        else:
+            own[key] = entry
+    return ChainMap(own, lower)  # type: ignore[arg-type]  # nobody writes through it
 
 
 def add_words(lang: str, more: Mapping[str, Mapping[str, object]]) -> None:
