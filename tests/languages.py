@@ -67,7 +67,7 @@ def english_words() -> frozenset[str]:
         word for text in topics.values() for word in re.findall(r"(?<![\w*'.`\"])[a-z]{3,}(?![\w*'`\"(])", text)
     )
     often = {word for word, count in counts.items() if count >= _OFTEN}
-    return (often | ENGLISH_FUNCTION_WORDS | (_openings("en") - _vocabulary("nb"))) - BOTH
+    return (frozenset(often) | ENGLISH_FUNCTION_WORDS | (_openings("en") - _vocabulary("nb"))) - BOTH
 
 
 @cache

@@ -12,10 +12,11 @@ from noarkit.config import Sources, configured_language, load
 from noarkit.words.texts import OVERLAYS, SPOKEN, _tables_of, add_words, fields, texts
 from tests.cli.test_one_language import run, write_places
 from tests.languages import page_text
+from tests.package_code import PACKAGE
 from tests.test_words import leaves
 
 BOKMAAL = re.compile(
-    r"\b(?:ikke|fra|bare|hva|hvem|hvor|hvordan|hvorfor|hvilken|hvilke|hver|hvert|noe|noen|en|et|ett|jeg|de|dem|deres|ble"
+    r"(?<![\w-])(?:ikke|fra|bare|hva|hvem|hvor|hvordan|hvorfor|hvilken|hvilke|hver|hvert|noe|noen|en|et|ett|jeg|de|dem|deres|ble"
     r"|blitt|være|vært|disse|selv|selve|mer|mye|gjør|gjøre|gjort|uten|siden|filen|kilden|kjøringen|kjøring|kilde"
     r"|felter|verdier|poster|dokumenter|nøkler|enheter|steder|nå|ennå|sammen|sammenlignet|lest|laget|endret|godtatt|gitt"
     r"|finnes|fantes|forekommer|inneholder|sier)\b",
@@ -111,3 +112,10 @@ def test_the_reading_room_stays_in_a_language_that_is_whole(loaded: Path) -> Non
     with chdir(loaded):
         assert run("browse run --static reading --lang nn", {"HOME": str(loaded)}).exit_code == 0
     assert '<html lang="nb"' in (loaded / "reading" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["certificate", "delivered", "person", "_parts", "_base"])
+def test_all_that_a_page_says_to_others_is_written(name: str) -> None:
+    template = (PACKAGE / "reports" / "templates" / f"{name}.html").read_text("utf-8")
+    keys = set(re.findall(r'say\("([\w.-]+)"[,)]', template))
+    assert {key for key in keys if f".say.{key}" not in OWN} == set()
