@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from noarkit.errors import ConfigFault
-from noarkit.safe.toml import Document, read_toml
+from noarkit.safe.toml import MAX_BYTES, Document, read_toml
 from noarkit.secrets import SecretSource, secret_source
 from noarkit.setting_values import (
     read_address,
@@ -39,6 +40,7 @@ from noarkit.setting_values import (
 )
 
 FILE_NAME = "noarkit.toml"
+_LANGUAGE_LINE = re.compile(rb"""^\s*lang\s*=\s*["']([a-z]+)["']""", re.MULTILINE)
 PREFIX = "NOARKIT_"
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")  # what a proxy is never asked for, where nobody says otherwise
 
@@ -204,6 +206,20 @@ def load(sources: Sources) -> Config:
     return _assemble(values, origins, _merge_connections(documents, sources.is_service), documents, profile)
 
 
+def configured_language(sources: Sources) -> str:
+    """The language that is asked for, even where nothing else in a file can be used: so that its faults are told in it.
+    English where nobody asks for one."""
+    setting = next(setting for setting in SETTINGS if setting.key == "lang")
+    documents = list(map(_document_or_language, _paths(sources)))
+    profile = sources.profile or next((str(it.data["profile"]) for it in documents if "profile" in it.data), None)
+    for layer in _layers(sources, documents, profile):
+        choice = layer(setting)
+        if choice is not None:
+            with suppress(ConfigFault):
+                return str(setting.read(choice[0], choice[1].where))
+    return str(setting.default)
+
+
 def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
     """Every key with its value as a person may see it, and its origin. A secret shows only where it lies."""
     for setting in SETTINGS:
@@ -220,12 +236,27 @@ def _display_value(value: object) -> str:
 
 
 def _documents(sources: Sources) -> Iterator[Document]:
+    return map(read_toml, _paths(sources))
+
+
+def _paths(sources: Sources) -> list[Path]:
     if sources.file is not None:
-        yield read_toml(sources.file)
-        return
-    for path in (sources.folder / FILE_NAME, user_folder(sources.environment) / FILE_NAME):
-        if path.exists():
-            yield read_toml(path)
+        return [sources.file]
+    usual = (sources.folder / FILE_NAME, user_folder(sources.environment) / FILE_NAME)
+    return [path for path in usual if path.exists()]
+
+
+def _document_or_language(path: Path) -> Document:
+    """A file; where it is no TOML, nothing of it but the line that names its language."""
+    try:
+        return read_toml(path)
+    except ConfigFault:
+        try:
+            with path.open("rb") as file:
+                match = _LANGUAGE_LINE.search(file.read(MAX_BYTES))
+        except OSError:
+            match = None
+        return Document(path, {"lang": match[1].decode()} if match else {}, {})
 
 
 def _named_profile(documents: list[Document]) -> str | None:
@@ -260,8 +291,8 @@ def _from_locale(environment: Mapping[str, str], setting: Setting) -> tuple[obje
     if setting.key != "lang":
         return None
     name = next((name for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), "")
-    is_norwegian = re.match(r"(?:nb|nn|no)(?:_|\.|$)", environment.get(name, "")) is not None
-    return ("nb", Origin("environment", name)) if is_norwegian else None
+    match = re.match(r"(nb|nn|no)(?:_|\.|$)", environment.get(name, ""))
+    return (match[1].replace("no", "nb"), Origin("environment", name)) if match else None
 
 
 def _from_mapping(

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.commands import split_command
+from noarkit.words.texts import SPOKEN
 
 
 def read_text(value: object, location: str) -> str:
@@ -117,9 +118,9 @@ def read_zone(value: object, location: str) -> str:
 
 
 def read_language(value: object, location: str) -> str:
-    """`en` or `nb`."""
+    """A language that noarkit speaks."""
     name = read_text(value, location)
-    if name not in ("en", "nb"):
+    if name not in SPOKEN:
         raise ConfigFault(where=location, why="no-such-language")
     return name
 

@@ -17,7 +17,7 @@ def report(
     """Writes the reports and lists of a run again, and returns their paths.
 
     Options:
-        lang: the language of the reports (`"en"`, `"nb"`); without it that of the settings.
+        lang: the language of the reports (`"en"`, `"nb"`, `"nn"`); without it that of the settings.
         premis: also writes the custody chain of every file as PREMIS 3.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from noarkit.cli.options import Session, command, option
-from noarkit.config import flatten
+from noarkit.config import Origin, flatten
 from noarkit.events import EventFields
+from noarkit.words.texts import Texts, plain
 
 EVENTS: EventFields = {
     "setting": {
@@ -31,7 +32,7 @@ def config_command(session: Session, action: str, origin: bool) -> None:
         width = max(len(key) for key, _, _ in rows)
         for key, value, source in rows:
             display = value or session.texts.say("config.unset")
-            line = f"{key:<{width}}  {display}" + (f"  [{source}]" if origin else "")
+            line = f"{key:<{width}}  {display}" + (f"  [{_origin(session.texts, source)}]" if origin else "")
             session.console.result(
                 "setting", line, key=key, value=value or None, origin=source.kind, where=source.where
             )
@@ -42,3 +43,7 @@ def config_command(session: Session, action: str, origin: bool) -> None:
         session.console.notify("config.good", count=len(config.files))
     else:
         session.console.notify("config.none")
+
+
+def _origin(texts: Texts, origin: Origin) -> str:
+    return f"{texts.say(f'config.origin.{origin.kind}')} {plain(origin.where)}".rstrip()

@@ -43,6 +43,8 @@ EVENTS: EventFields = {
 
 EMBEDDED = "embedded:"
 _NO_ARCHIVE = "no-archive"
+_SIZES = ("free", "needed", "size")
+"""Data of checks that are sizes, as JSON has them; each stands beside its number of bytes."""
 _LEAST_FREE_BYTES = 1_000_000_000
 _MOST_SKEW_S = 60
 _LEAST_DAYS = 30
@@ -280,7 +282,9 @@ def _print_check(session: Session, check: CheckResult) -> None:
     if check.fault is not None and not check.data:
         sentence = render(check.fault, texts.lang)[0].partition("  ")[2]
     else:
-        sentence = texts.say(f"doctor.{check.key}", **check.data)
+        numbers = {name: check.data.get(f"{name}_bytes") for name in _SIZES}
+        sizes = {name: texts.size(number) for name, number in numbers.items() if isinstance(number, int)}
+        sentence = texts.say(f"doctor.{check.key}", **{**check.data, **sizes})
     code = f" {check.fault.code}" if check.fault is not None else ""
     line = f"{state + code:<10}  {sentence}"
     session.console.result("check", line, check=check.key, state=check.state, **check.data)

@@ -11,6 +11,7 @@ from noarkit.cli.options import Session, command
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
+from noarkit.words.texts import written_language
 
 EVENTS: EventFields = {"made": {"path": "text", "undecided": "list?"}, "kept": {"path": "text"}}
 _FILES = ("noarkit.toml", "package.toml")
@@ -34,7 +35,7 @@ def init_command(session: Session, directory: Path) -> None:
 
 def _template(name: str, lang: str) -> str:
     stem, _, suffix = name.partition(".")
-    return files("noarkit.words").joinpath("templates", f"{stem}.{lang}.{suffix}").read_text("utf-8")
+    return files("noarkit.words").joinpath("templates", f"{stem}.{written_language(lang)}.{suffix}").read_text("utf-8")
 
 
 def _make(path: Path, text: str) -> bool:

@@ -17,9 +17,9 @@ import click
 from click.shell_completion import shell_complete
 
 from noarkit.cli.console import Console, silence
-from noarkit.cli.options import OWNER_ALONE, CommandLine, configured_language, global_options, texts_in, write_block
+from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block
 from noarkit.cli.usage_faults import usage_fault
-from noarkit.config import Sources
+from noarkit.config import Sources, configured_language
 from noarkit.errors import (
     AccessDenied,
     DiskFull,
@@ -33,7 +33,7 @@ from noarkit.errors import (
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
 from noarkit.wings import require_wing_of
-from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
+from noarkit.words.texts import SPOKEN, SentenceMissing, texts
 
 # Each is a module beside this one with a command of its name, in the order in which a newcomer meets them.
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -88,7 +88,7 @@ class Program(click.Group):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One screen: the commands in groups, and where there is more."""
         catalog = texts_in(ctx)
-        formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", catalog.say("help.usage"))
+        formatter.write_usage(PROGRAM, catalog.say("help.line"), catalog.say("help.usage"))
         formatter.write("\n")
         formatter.write_text(catalog.text("program", "long"))
         write_block(formatter, catalog.say("help.examples"), catalog.text("program", "examples"))
@@ -206,7 +206,7 @@ def _call(root_command: Program, arguments: list[str], environment: Mapping[str,
 def _language(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """The language asked for, known before the line is parsed, so that even a fault of parsing is told in it."""
     lang = _option_value(arguments, "--lang") or environment.get("NOARKIT_LANG")
-    if lang in LANGUAGES:
+    if lang in SPOKEN:
         return lang
     file, profile = _option_value(arguments, "--config"), _option_value(arguments, "--profile")
     return configured_language(Sources(environment=environment, file=Path(file) if file else None, profile=profile))

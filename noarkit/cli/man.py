@@ -26,10 +26,11 @@ def man_command(session: Session) -> None:
 def _page(texts: Texts, ctx: click.Context) -> list[str]:
     lines = [
         f'.TH NOARKIT 1 "" "noarkit {__version__}"',
-        ".SH NAME",
+        f".SH {texts.say('help.man-name')}",
         _text(f"noarkit - {texts.text('program', 'short')}"),
     ]
-    lines += [".SH SYNOPSIS", f".B {PROGRAM}", "[OPTIONS] COMMAND [ARGS]...", ".SH DESCRIPTION"]
+    lines += [f".SH {texts.say('help.man-synopsis')}", f".B {PROGRAM}", texts.say("help.line")]
+    lines.append(f".SH {texts.say('help.man-description')}")
     lines.append(_text(texts.text("program", "long")))
     lines.append(f".SH {_text(texts.say('help.commands')).upper()}")
     for name in COMMANDS:

@@ -19,11 +19,10 @@ from noarkit.cli.console import Console
 from noarkit.cli.line_names import complete_remedy, names_at_hand
 from noarkit.cli.operating import HOOK_MOMENTS, CommandStart, begin_operations, operations_flags
 from noarkit.cli.terminal import COLORS
-from noarkit.config import Config, Sources, load
-from noarkit.errors import NoarkitError
+from noarkit.config import Config, Sources, configured_language, load
 from noarkit.service_names import is_service
 from noarkit.wings import require_wing
-from noarkit.words.texts import LANGUAGES, Texts, texts
+from noarkit.words.texts import SPOKEN, Texts, texts
 
 Progress = Literal["auto", "bar", "plain", "none"]
 P = ParamSpec("P")
@@ -115,6 +114,11 @@ class Command(click.Command):
         ctx.meta[_ON_LINE] = tuple(args)
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """What stands behind the name of the command, options in the language of the session."""
+        options, *arguments = super().collect_usage_pieces(ctx)
+        return [texts_in(ctx).say("help.options-mark") if options == self.options_metavar else options, *arguments]
+
     def get_short_help_str(self, limit: int = 45) -> str:
         """One line, in the language of the session."""
         ctx = click.get_current_context(silent=True)
@@ -194,7 +198,7 @@ def global_options() -> list[click.Option]:
     return [
         _global("--config", type=click.Path(path_type=Path), metavar="FILE"),
         _global("--profile", metavar="NAME"),
-        _global("--lang", type=click.Choice(LANGUAGES)),
+        _global("--lang", type=click.Choice(SPOKEN)),
         _global("--json", is_flag=True),
         _global("--progress", type=click.Choice(PROGRESS)),
         _global("--color", type=click.Choice(COLORS)),
@@ -260,14 +264,6 @@ def write_options(
     if records:
         with formatter.section(title):
             formatter.write_dl(records)
-
-
-def configured_language(sources: Sources) -> str:
-    """The language that a config, or the locale, asks for; English where the config cannot be read."""
-    try:
-        return load(sources).lang
-    except NoarkitError:
-        return "en"  # what is wrong with the config is told by the commands that need it
 
 
 def _line(ctx: click.Context) -> CommandLine:

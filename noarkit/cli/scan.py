@@ -13,6 +13,7 @@ from noarkit.cli.options import Session, command
 from noarkit.cli.running import settings, working
 from noarkit.loading.next_step import propose_run
 from noarkit.loading.options import SourceOptions
+from noarkit.model.format_names import usual_name
 from noarkit.sources.scan import FILES, ScanResult
 from noarkit.words.texts import Texts, explain, grouped, plain
 
@@ -62,7 +63,7 @@ def _table(texts: Texts, title: str, counts: Mapping[str, int], sizes: Mapping[s
             continue
         share = f"{100 * count / total:.0f} %"
         size = texts.size(sizes[name]) if name in sizes else ""
-        yield f"  {name or '–':<48} {grouped(count):>10} {share:>6}  {size}".rstrip()
+        yield f"  {usual_name(texts, name or '–'):<48} {grouped(count):>10} {share:>6}  {size}".rstrip()
     remaining = [count for name, count in counts.items() if name not in common_names]
     if remaining:
         yield f"  (+ {len(remaining)}) {'':<42} {grouped(sum(remaining)):>10}"

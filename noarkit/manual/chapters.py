@@ -11,6 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from noarkit.manual.markdown import Block, Heading, Listing, parse, plain_text
+from noarkit.words.texts import written_language
 
 PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -74,7 +75,7 @@ def chapter_source(name: str, lang: str) -> str:
     """The Markdown of a chapter. Raises `KeyError` for a name that is no chapter."""
     if name not in CHAPTERS:
         raise KeyError(name)
-    return (files("noarkit.manual") / lang / f"{name}.md").read_text("utf-8")
+    return (files("noarkit.manual") / written_language(lang) / f"{name}.md").read_text("utf-8")
 
 
 def read_chapter(name: str, lang: str, lists: Mapping[str, Block]) -> tuple[Block, ...]:

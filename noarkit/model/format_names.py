@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noarkit.model.formats import classify_format
-from noarkit.words.texts import Texts
+from noarkit.words.texts import Texts, plain
 
 
 def format_name(words: Texts, puid: str, suffix: str = "", media_type: str = "") -> str:
@@ -11,7 +11,12 @@ def format_name(words: Texts, puid: str, suffix: str = "", media_type: str = "")
     if words.has("format_names", puid):
         return words.text("format_names", puid)
     name = classify_format(puid or None, suffix, media_type or None).name
-    return "" if name == "?" else name
+    return "" if name == "?" else usual_name(words, name)
+
+
+def usual_name(words: Texts, name: str) -> str:
+    """The usual name of a format in a language; most are the same in all."""
+    return words.text("format_names", name) if words.has("format_names", name) else plain(name)
 
 
 def role_mark(words: Texts, role: str, puid: str) -> str:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import jinja2
 
 from noarkit.catalogue.moments import spoken, spoken_apart
+from noarkit.model.format_names import usual_name
 from noarkit.reports import charts
 from noarkit.safe.clocks import iso_seconds
 from noarkit.settings import Imprint
@@ -54,10 +55,6 @@ def _environment(lang: str) -> jinja2.Environment:
             return texts_.text("codes", code)
         return (explain(code, lang) or [code])[0]
 
-    def name_in_table(table: str, name: object) -> str:
-        """A word of ours in the language, where there is one."""
-        return texts_.say(f"{table}.{name}") if texts_.has("say", f"{table}.{name}") else str(name)
-
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("noarkit.reports", "templates"),
         autoescape=True,
@@ -72,6 +69,7 @@ def _environment(lang: str) -> jinja2.Environment:
         "size": lambda value: texts_.size(int(value)).replace(" ", "\u00a0"),
         "meaning": meaning,
         "shown": plain,
+        "usual": partial(usual_name, texts_),
         "reason": texts_.reason,
         "pairs": lambda rows, name, value: [(row[name], row[value]) for row in rows],
     }
@@ -82,7 +80,7 @@ def _environment(lang: str) -> jinja2.Environment:
             texts_, rows, [reason for group in reason_groups for reason in group]
         ),
         "reason": texts_.reason,
-        "named": name_in_table,
+        "named": texts_.name_in_table,
         "moment": moment,
         "minute": minute,
         "spoken_apart": spoken_apart,

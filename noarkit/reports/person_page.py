@@ -12,6 +12,7 @@ from noarkit.safe import atomic
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.settings import Imprint
 from noarkit.version import __version__
+from noarkit.words.labels import field_label
 from noarkit.words.texts import Texts, explain, texts
 
 PERSON_VERSION = 1
@@ -50,7 +51,7 @@ def write_person_page(
 
 
 def write_person_table(path: Path, lang: str, occurrences: Occurrences) -> int:
-    """Writes a line for each hit, and one for each thing that was not searched, and returns how many."""
+    """Writes a line for each hit, and one for each thing that was not searched, for people, and returns how many."""
     texts_ = texts(lang)
     count = 0
 
@@ -59,15 +60,18 @@ def write_person_table(path: Path, lang: str, occurrences: Occurrences) -> int:
         for hit in occurrences.hits():
             count += 1
             yield (
-                *(hit.place, hit.certainty, hit.kind, hit.layer, hit.ref, hit.type, hit.ident),
-                *(", ".join(hit.fields), "x" if hit.screened else "", hit.count, ""),
+                *(hit.place, texts_.say(f"person.{hit.certainty}-short"), texts_.say(f"person.by-{hit.kind}")),
+                *(texts_.name_in_table("person.layer", hit.layer), hit.ref),
+                *(texts_.name_in_table("browse.type", hit.type), hit.ident),
+                ", ".join(field_label(texts_, name) for name in hit.fields),
+                *("x" if hit.screened else "", hit.count, ""),
             )
         for gap in occurrences.unsearched():
             count += 1
-            state = "searched_in_part" if gap.in_part else "unsearched"
+            state = texts_.say("person.in-part" if gap.in_part else "person.not-searched")
             yield (gap.place, state, "", "", gap.ref, "", "", "", "", "", reason_of(gap, texts_))
 
-    write_csv(path, COLUMNS, rows())
+    write_csv(path, [texts_.say(f"person.column.{name}") for name in COLUMNS], rows())
     return count
 
 

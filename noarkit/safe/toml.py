@@ -21,7 +21,7 @@ MAX_DEPTH = 50
 _HEADER = re.compile(r"\s*\[\[?([^\]]+)\]")
 _KEY = re.compile(r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 _PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'")
-_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 # texts and comments first, so that nothing within them counts
 _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}|\'\'\'(?:[^\']|\'(?!\'\'))*+\'{0,5}'
@@ -69,7 +69,7 @@ def load_toml(text: str) -> dict[str, Any]:  # Any: the values of TOML are of ma
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         match = _PLACE.search(str(error))
-        line, column = (int(match[1]), int(match[2])) if match else (None, 1)
+        line, column = (int(match[1]), int(match[2])) if match and match[1] else (None, 1)
         raise BadToml("not-toml", line, column, _PLACE.sub("", str(error))) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is refused by Python itself
         raise BadToml("not-toml", detail=type(error).__name__) from error

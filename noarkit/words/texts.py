@@ -4,6 +4,8 @@ A sentence has named fields in braces, and chooses words by a number: `{count} {
 means the first whose fields are all there. Values come from outside, so control signs in them are shown and never acted
 upon.
 
+A language that is no whole one lies over another, and what it does not say the other says: Nynorsk over Bokmål.
+
 `LANG.toml` and `LANG-AREA.toml` beside this module make one language: `[faults.F###]` with what, where, so_what and do,
 `[reasons]` for the `why` of a fault, `[say]` for what the command line says, and tables of their own for help.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import string
 import tomllib
 import unicodedata
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,8 +23,13 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from noarkit.errors import NoarkitError
+from noarkit.words.messages import errors_of_the_system, message_key
 
 LANGUAGES = ("en", "nb")
+"""The languages that are written whole."""
+OVERLAYS: Mapping[str, str] = MappingProxyType({"nn": "nb"})
+"""Those of which only a part is written, and the language that says the rest."""
+SPOKEN = (*LANGUAGES, *OVERLAYS)
 PARTS = ("what", "where", "so_what", "do")
 
 _COUNTS = frozenset({"count", "limit"})
@@ -47,9 +55,18 @@ class Texts:
         return self.fill(self.forms("say", key), data)
 
     def reason(self, key: object) -> str:
-        """What a fault's `why` means: its sentence where there is one, else the word itself."""
-        sentence = self.tables["reasons"].get(str(key))
-        return sentence if isinstance(sentence, str) else plain(key)
+        """What a fault's `why` means: its sentence where there is one, else the word itself. What the system or a
+        library said has one too."""
+        text = str(key)
+        sentence = self.tables["reasons"].get(errors_of_the_system().get(text, text))
+        if isinstance(sentence, str):
+            return sentence
+        message = message_key(text) if "messages" in self.tables else None
+        return plain(text) if message is None else self.fill(self.forms("messages", message[0]), message[1])
+
+    def name_in_table(self, table: str, name: object) -> str:
+        """A word of ours for a name, where there is one; else the name itself."""
+        return self.say(f"{table}.{name}") if self.has("say", f"{table}.{name}") else plain(name)
 
     def why(self, code: object, data: Mapping[str, object]) -> str:
         """Why a fault arose, in the sentences of its own kind where it has some (a record that a recipe does not fit);
@@ -116,7 +133,7 @@ class Texts:
 
     def decimal(self, number: float) -> str:
         """A number with one decimal, behind the sign that this language uses."""
-        return f"{number:.1f}".replace(".", "," if self.lang == "nb" else ".")
+        return f"{number:.1f}".replace(".", "." if self.lang == "en" else ",")
 
     def duration(self, seconds: float) -> str:
         """A length of time as people say it."""
@@ -131,7 +148,7 @@ class Texts:
 
     def share(self, part: float) -> str:
         """A part of a whole in hundredths, as exactly as two decimals say it: 100, 2.5."""
-        return f"{round(100 * part, 2):g}".replace(".", "," if self.lang == "nb" else ".")
+        return f"{round(100 * part, 2):g}".replace(".", "." if self.lang == "en" else ",")
 
     def _format_value(self, name: str, value: object) -> str:
         if name in ("why", "description", "detail"):
@@ -146,15 +163,40 @@ class Texts:
 
 @cache
 def texts(lang: str) -> Texts:
-    """The texts of `lang` (`en` or `nb`), read once."""
-    if lang not in LANGUAGES:
+    """The texts of a language of `SPOKEN`, read once."""
+    if lang not in SPOKEN:
         raise KeyError(lang)
+    tables = _tables_of(lang)
+    if lang in OVERLAYS:
+        whole = texts(OVERLAYS[lang]).tables
+        return Texts(lang, MappingProxyType({name: _laid_over(tables.get(name, {}), whole[name]) for name in whole}))
+    return Texts(lang, MappingProxyType(tables))
+
+
+def written_language(lang: str) -> str:
+    """The language in which everything is written that `lang` does not say itself."""
+    return OVERLAYS.get(lang, lang)
+
+
+def _tables_of(lang: str) -> dict[str, dict[str, object]]:
     tables: dict[str, dict[str, object]] = {}
     here = files("noarkit.words")
     for entry in sorted(here.iterdir(), key=lambda entry: entry.name):
         if entry.name == f"{lang}.toml" or (entry.name.startswith(f"{lang}-") and entry.name.endswith(".toml")):
             _merge(tables, tomllib.loads(entry.read_text("utf-8")), entry.name)
-    return Texts(lang, MappingProxyType(tables))
+    return tables
+
+
+def _laid_over(upper: Mapping[str, object], lower: Mapping[str, object]) -> Mapping[str, object]:
+    """A table over another, and each table in it over the one of its name; what is added to the lower one is seen."""
+    own: dict[str, object] = {}
+    for key, entry in upper.items():
+        beneath = lower.get(key)
+        if isinstance(entry, Mapping) and isinstance(beneath, Mapping):
+            own[key] = _laid_over(entry, beneath)
+        else:
+            own[key] = entry
+    return ChainMap(own, lower)  # type: ignore[arg-type]  # nobody writes through it
 
 
 def add_words(lang: str, more: Mapping[str, Mapping[str, object]]) -> None:

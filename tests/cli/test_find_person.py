@@ -77,7 +77,7 @@ def test_a_table_and_a_page_hold_every_line_and_no_person(place: Path, number: P
     table, page = place.parent / "rapport.csv", place.parent / "rapport.html"
     find(place, "--id", number, "--csv", table, "--html", page, "--because", "krav 2026/88")
     rows = table.read_text("utf-8-sig").splitlines()
-    assert len(rows) == 3 and '"certain"' in rows[1] and '"unsearched"' in rows[2]
+    assert len(rows) == 3 and '"certain"' in rows[1] and '"not searched"' in rows[2]
     text = page.read_text("utf-8")
     assert "brev.docx" in text and "laast.pdf" in text and "krav 2026/88" in text
     for report in (*rows, text):
