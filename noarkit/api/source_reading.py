@@ -67,7 +67,16 @@ def recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str
     """The text of a recipe, and what it is called."""
     if isinstance(recipe, Recipe):
         return recipe.text, recipe.name
-    return (read_text(Path(recipe)), str(recipe)) if recipe is not None else (source.default_recipe(), "default recipe")
+    if recipe is None:
+        return source.default_recipe(), "default recipe"
+    return recipe_file_text(Path(recipe)), str(recipe)
+
+
+def recipe_file_text(path: Path) -> str:
+    """The text of a recipe's file. `UsageFault` where there is none: a recipe is no setting."""
+    if not path.exists():
+        raise UsageFault(what="no-recipe-file", where=str(path))
+    return read_text(path)
 
 
 def recipe_of(

@@ -81,15 +81,18 @@ def doctor_command(
     if run is not None:
         require_run(run)
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
-    codes, is_complete = [0], True
+    wrong: list[NoarkitError] = []
+    is_complete = True
     for check in examine(session, flags, probe=probe, run=run, until=until):
         _print_check(session, check)
         if check.fault is not None:
-            codes.append(check.fault.exit_code)
+            wrong.append(check.fault)
         is_complete = is_complete and check.key != _NO_ARCHIVE
-    code = gravest(*codes)
-    session.console.notify("doctor.bad" if code else "doctor.good" if is_complete else "doctor.without-archive")
-    return code
+    if wrong:
+        session.console.notify("doctor.bad", count=len(wrong), code=wrong[0].code)
+    else:
+        session.console.notify("doctor.good" if is_complete else "doctor.without-archive")
+    return gravest(0, *(fault.exit_code for fault in wrong))
 
 
 def _examine_copies(session: Session, policy: str | None) -> Iterator[CheckResult]:

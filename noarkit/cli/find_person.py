@@ -114,7 +114,12 @@ def _print(session: Session, report: PersonReport) -> None:
         key = "person.place-line" if place.fault is None else "person.place-fault"
         console.show(place, texts.say(key, **place.to_dict()))
     sums = report.to_dict()
-    lines = [texts.say("person.sums", **sums)]
+    found = any(sums[name] for name in ("certain", "possible"))
+    lines = [texts.say("person.sums" if found else "person.not-found", **sums)]
+    if sums["unsearched"]:
+        lines.append(texts.say("person.sums-unsearched", **{name: count or None for name, count in sums.items()}))
+    elif not found:
+        lines.append(texts.say("person.all-searched-told"))
     media = report.occurrences.count_media()
     if any(media.values()):
         lines.append(texts.say("person.not-looked-into", **media))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 import click
@@ -22,6 +23,8 @@ from noarkit.manual.terminal import terminal_text
 from noarkit.model.field_names import type_called
 from noarkit.recipes.examples import recipe_example
 from noarkit.words.texts import Texts, explain
+
+_CODE = re.compile(r"[FWV]\d{3}", re.IGNORECASE)
 
 EVENTS: EventFields = {"help": {"topic": "text?", "text": "text"}}
 
@@ -51,8 +54,10 @@ def help_command(session: Session, topic: str | None, *, example: bool) -> None:
     else:
         codes = (*fault_kinds(), *texts.tables["codes"], *texts.tables["rules"])
         topics = [*COMMANDS, *CHAPTERS, *POINTERS, *codes, *noark_names()]
-        near = difflib.get_close_matches(topic, topics, 1)
+        near = [] if _CODE.fullmatch(topic) else difflib.get_close_matches(topic, topics, 1)  # a code is not mistyped
         where = f"{PROGRAM} help {topic}"
+        if not near and _CODE.fullmatch(topic):
+            raise UsageFault(what="no-such-topic", where=where, do=f"{PROGRAM} help faults")
         raise UsageFault(what="no-such-topic", where=where, proposal=f"{PROGRAM} help {near[0]}" if near else None)
     session.console.result("help", text, topic=topic, text=text)
 
@@ -131,8 +136,8 @@ def _rule_help(code: str, texts: Texts) -> str:
     """What a rule of `noarkit validate` demands, how a finding of it reads, and what follows."""
     lines = [f"{code}  {texts.text('rules', code, 'title')}"]
     if texts.has("rules", code, "told"):  # what is only counted has none
-        told = texts.fill(texts.forms("rules", code, "told"), {})
-        lines += ["", texts.say("help.rule", told=told)]
+        told = texts.fill_whole(texts.forms("rules", code, "told"), {})
+        lines += ["", texts.say("help.rule-told", told=told) if told else texts.say("help.rule")]
     if texts.has("help_rules", code):
         lines += ["", texts.text("help_rules", code)]
     return "\n".join(lines)
@@ -142,9 +147,8 @@ def _fault_help(kind: type[NoarkitError], texts: Texts) -> str:
     what, where, so_what, do = explain(kind.code, texts.lang) or ["", "", "", ""]
     return "\n".join(
         [
-            texts.say("help.fault", code=kind.code, exit=kind().exit_code) + f"  ({kind.__name__})",
+            texts.say("help.fault", code=kind.code, told=what, exit=kind().exit_code),
             "",
-            what,
             texts.say("help.transient" if kind.transient else "help.terminal"),
             "",
             f"{texts.say('help.where')}: {where}",

@@ -30,6 +30,8 @@ from noarkit.words.texts import grouped
 
 _MOST_SHOWN = 5
 _WAYS = {"in": "incoming", "out": "outgoing"}
+_PLUMBING = frozenset({"EksternId", "Dokumentversjon"})
+"""Types that come with others and tell a records manager nothing of their own: each key, each file of a document."""
 
 
 @command("plan", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
@@ -142,7 +144,8 @@ def _require_output(session: Session, source: str, output: Path | None, pack: Pa
     if output is None:
         refuse_missing_run(session, source, "plan")
     if is_run(output) and pack is None:
-        raise UsageFault(what="plan-exists", where=str(output))
+        load = next_command("ingest", output, run=RunFolder(output))
+        raise UsageFault(what="plan-exists", where=str(output), load=load)
     return output
 
 
@@ -226,20 +229,27 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
 def print_plan(session: Session, result: PlanResult, *, packed: bool = False, loading: bool = False) -> None:
     """What a plan holds, in a few lines; one that is packed is loaded elsewhere, one that is `loading` at once."""
     console, texts, folder = session.console, session.texts, result.folder
+    read = sum(result.records.values())
     count = {name: result.records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")}
-    entity_counts = ", ".join(f"{grouped(number)} {kind}" for kind, number in result.entities.items())
-    lines = [texts.say("plan.read", count=sum(result.records.values()), made=entity_counts or "–")]
+    is_told_all = console.verbosity > 0
+    entity_counts = ", ".join(
+        f"{grouped(number)} {kind}" for kind, number in result.entities.items() if is_told_all or kind not in _PLUMBING
+    )
+    lines = [texts.say("plan.read", count=read, made=entity_counts or "–")]
     lines += [texts.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
     lines += _plan_notes(session, folder)
-    lines.append(
-        texts.say("plan.cut", shards=result.shards, chunks=grouped(result.chunks), size=texts.size(result.bytes))
-    )
+    lines.append(texts.say("plan.cut", size=texts.size(result.bytes)))
+    if is_told_all:
+        lines.append(texts.say("plan.batches", shards=result.shards, chunks=grouped(result.chunks)))
+        lines.append(texts.say("plan.locked", path=folder.graph, sha256=result.sha256))
     if not loading:
-        lines.append(texts.say("plan.frozen", path=folder.graph, sha256=result.sha256))
+        lines.append(texts.say("plan.made", path=folder.path))
     lines.append(texts.say("plan.look", path=folder.path / "plan.html"))
     if not packed and not loading:
         command = next_command("ingest", folder.path, run=folder)
         lines.append(texts.say("plan.next", command=command))
+    if console.verbosity < 0:
+        lines = [texts.say("plan.quiet", run=folder.name, read=read, **count)]
     console.show(result, "\n".join(lines))
-    console.count(run=folder.name, read=sum(result.records.values()), bytes=result.bytes)
+    console.count(run=folder.name, read=read, bytes=result.bytes)
     console.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from noarkit.api import origins
+from noarkit.api.source_reading import recipe_file_text
 from noarkit.cli.form_choices import SOURCE_KINDS
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.register_lines import JOINED, ODDITIES, register_lines
 from noarkit.cli.running import settings, working
@@ -22,7 +24,6 @@ from noarkit.recipes.checking import kinds_of_rules
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.records import Joining, Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
-from noarkit.safe.toml import read_text
 
 EVENTS: EventFields = {
     "problem": {
@@ -69,7 +70,7 @@ def recipe_command(
 
 def _new(session: Session, source: str, output: Path | None, open_source: _OpenSource) -> int:
     if output is None:
-        raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
+        raise UsageFault(what="missing-argument", where="noarkit recipe new -o", do=_with_output(source))
     with working(session) as work:
         text = open_source(source, work.emit).proposal(work.emit, lang=session.texts.lang)
     write_text(output, text, replace=False)
@@ -83,8 +84,13 @@ def _new(session: Session, source: str, output: Path | None, open_source: _OpenS
     return 0
 
 
+def _with_output(source: str) -> str:
+    """The command with the file that it lacks, named after the source."""
+    return next_command("recipe", "new", source, "-o", f"{Path(source).name or 'recipe'}.toml")
+
+
 def _check(session: Session, file: str, source: str | None, open_source: _OpenSource) -> int:
-    text = read_text(Path(file))
+    text = recipe_file_text(Path(file))
     account = None
     with working(session) as work:
         place = None if source is None else open_source(source, work.emit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,8 +18,10 @@ from noarkit.errors import Paused
 from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.retraction.run import RetractResult
-from noarkit.words.texts import grouped
+from noarkit.words.texts import Texts, grouped
 
+_MOST_SHOWN = 5
+"""So many objects that stay are listed one by one; of more, the reasons are."""
 EVENTS: EventFields = {"stays": dict.fromkeys(("key", "type", "id", "reason", "detail"), "text")}
 
 
@@ -44,9 +48,17 @@ def retract_command(session: Session, run: Path, *, delete: bool, closed: bool, 
     return ITEMS if result.kept_count else 0
 
 
+def _reasons(texts: Texts, result: RetractResult) -> Iterator[str]:
+    """Why objects stay, as far as they were named: a line for each reason."""
+    for reason, count in Counter(entry.reason for entry in result.kept).items():
+        yield texts.say("retract.kept_why", count=count, reason=texts.reason(f"kept-{reason}"))
+    yield texts.say("retract.kept_list")
+
+
 def _print_result(session: Session, run: Path, result: RetractResult) -> None:
     texts, console, zone = session.texts, session.console, session.config().zone
-    for entry in result.kept:
+    is_listed = console.as_json or console.verbosity > 0 or len(result.kept) <= _MOST_SHOWN
+    for entry in result.kept if is_listed else ():
         detail = spoken(entry.detail, zone)
         reason = texts.reason(f"kept-{entry.reason}")
         line = texts.say("retract.kept", name=entry.key, type=entry.type, id=entry.id, reason=reason, detail=detail)
@@ -54,7 +66,8 @@ def _print_result(session: Session, run: Path, result: RetractResult) -> None:
             "stays", line, key=entry.key, type=entry.type, id=entry.id, reason=entry.reason, detail=entry.detail
         )
     counts = ", ".join(f"{name} {grouped(count)}" for name, count in result.objects.items())
-    lines = [
+    lines = [] if is_listed else list(_reasons(texts, result))
+    lines += [
         texts.say(
             "retract.done" if result.deletes else "retract.would",
             archive=RunFolder(run).archive_name(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from noarkit.cli.running import settings
 from noarkit.cli.terminal import Mood
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import EventFields
-from noarkit.forms.findings import Opinion, Place
+from noarkit.forms.findings import Opinion, Outcome, Place
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult
 from noarkit.loading.options import parse_cluster
 from noarkit.reports.fixity import package_fixity
 from noarkit.reports.unit_names import shown_report
-from noarkit.reports.validation_page import REPORT_FORMATS, write_validation
+from noarkit.reports.validation_page import REPORT_FORMATS, place_sentence, write_validation
 from noarkit.reports.verdict_words import verdict_lines
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.event_log import log_if_watched
@@ -101,7 +101,7 @@ def validate_command(
         )
     limits_of_terminal = {"most_places": _SHOWN_PLACES, "most_bytes": _QUICKLY_READ_BYTES} if kind is None else {}
     visible, names = shown_report(package, result, **limits_of_terminal)
-    _print_report(session, visible, names)
+    _print_findings(session, visible, names)
     if kind is None and result.number("error") + result.number("warning") and not session.console.as_json:
         _print_next(session, package)
     if second or second_command:
@@ -115,50 +115,74 @@ def validate_command(
             names=names,
         )
         session.console.result("report", session.texts.say("validate.written", path=target), path=str(target))
+    _print_verdict(session, visible)
     if not result.valid:
         return _INVALID
     return 0 if result.verdict is None or result.verdict.is_ready else NOT_READY_EXIT
 
 
-def _print_report(session: Session, report: ValidateResult, names: Mapping[str, str]) -> None:
+def _print_findings(session: Session, report: ValidateResult, names: Mapping[str, str]) -> None:
+    """A finding for each rule that is broken."""
     texts = session.texts
     for outcome in report.outcomes:
         rule = outcome.rule
-        title = texts.text("rules", rule.code, "title")
-        level = texts.say(f"level.{rule.level}")
         if rule.level == "info" and not session.console.as_json and session.console.verbosity < 1:
             continue
-        line = texts.say("validate.rule", code=rule.code, level=level, count=outcome.count, title=title)
-        head = f"{rule.code}  {level}"
-        if rule.level in _MOODS and line.startswith(head):
-            line = session.console.verdict(head, _MOODS[rule.level]) + line.removeprefix(head)
-        places = outcome.places[:_SHOWN_PLACES] if rule.level in _MOODS else ()
-        lines = [line, *(_place_line(session, place, names) for place in places)]
-        if places and outcome.count > len(places):
-            lines.append(texts.say("validate.more-places", count=outcome.count - len(places)))
         facts = [
             {"file": place.file, "line": place.line, "unit": place.system_id, "name": names.get(place.system_id or "")}
-            for place in places
+            for place in _shown_places(outcome)
         ]
         session.console.result(
             "finding",
-            "\n".join(lines),
+            "\n".join(_finding_lines(session, outcome, names)),
             code=rule.code,
             level=rule.level,
             count=outcome.count,
-            title=title,
+            title=texts.text("rules", rule.code, "title"),
             places=facts,
         )
+    info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
+    if info_count and session.console.verbosity < 1:
+        session.console.notify("validate.may", count=info_count)
+
+
+def _print_verdict(session: Session, report: ValidateResult) -> None:
+    """Whether the package is valid and, where that was judged, whether it is ready for deposit."""
     errors, warnings = report.number("error"), report.number("warning")
     session.console.count(errors=errors, warnings=warnings)
     key = "validate.bad" if errors else "validate.warned" if warnings else "validate.good"
     mood: Mood = "bad" if errors else "warn" if warnings else "good"
     session.console.notify_verdict(mood, key, errors=errors, warnings=warnings)
     if report.verdict is not None:
-        session.console.show(report.verdict, "\n".join(verdict_lines(report.verdict, texts)))
-    info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
-    if info_count and session.console.verbosity < 1:
-        session.console.notify("validate.may", count=info_count)
+        session.console.show(report.verdict, "\n".join(verdict_lines(report.verdict, session.texts)))
+
+
+def _shown_places(outcome: Outcome) -> Sequence[Place]:
+    return outcome.places[:_SHOWN_PLACES] if outcome.rule.level in _MOODS else ()
+
+
+def _finding_lines(session: Session, outcome: Outcome, names: Mapping[str, str]) -> list[str]:
+    """What was found, and where: in the head where it is the same in all places that are shown, else with each."""
+    texts, rule, places = session.texts, outcome.rule, _shown_places(outcome)
+    sentences = [place_sentence(rule.code, place, texts, whole=True) for place in places]
+    told = sentences[0] if len(set(sentences)) == 1 else ""
+    level, title = texts.say(f"level.{rule.level}"), texts.text("rules", rule.code, "title")
+    is_counted = rule.level not in _MOODS
+    line = texts.say(
+        "validate.found" if told or is_counted else "validate.rule",
+        **{"code": rule.code, "level": level, "count": outcome.count, "title": title, "told": told or title},
+    )
+    head = f"{rule.code}  {level}"
+    if rule.level in _MOODS and line.startswith(head):
+        line = session.console.verdict(head, _MOODS[rule.level]) + line.removeprefix(head)
+    lines = [line]
+    for place, sentence in zip(places, sentences, strict=True):
+        place_line = _place_line(session, place, names)
+        is_own = sentence and not told
+        lines.append(texts.say("validate.place-told", place=place_line, told=sentence) if is_own else place_line)
+    if places and outcome.count > len(places):
+        lines.append(texts.say("validate.more-places", count=outcome.count - len(places)))
+    return lines
 
 
 def _place_line(session: Session, place: Place, names: Mapping[str, str]) -> str:

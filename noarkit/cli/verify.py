@@ -32,6 +32,8 @@ EVENTS: EventFields = {
     },
 }
 _MOODS: Mapping[str, Mood] = {"verified": "good", "in_part": "warn", "not_verified": "bad"}
+_OWN_COUNTS = frozenset({"sums", "below", "links", "order", "EksternId", "Dokumentversjon"})
+"""What is counted for the proof alone, and tells a reader nothing as long as it agrees."""
 _PLACE = click.Path(path_type=Path)
 
 
@@ -114,7 +116,8 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     """What agrees between source, run and archive, what does not, and what was not compared."""
     texts, console = session.texts, session.console
     rows = [row.to_dict() for row in result.rows.values()]
-    lines = [not_compared.format_row(texts, row) for row in rows if row["all"]]
+    is_told_all = console.verbosity > 0
+    lines = [not_compared.format_row(texts, row) for row in rows if row["all"] and (is_told_all or _is_shown(row))]
     if result.source != "read":
         lines.append(texts.say(f"verify.source-{result.source}"))
     if result.source_new:
@@ -127,16 +130,23 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     if span is not None and not all_keys:
         lines.append(texts.say("verify.since", since=span) if span else texts.say("verify.once"))
     certificate = result.certificate or run
-    lines.append(console.verdict(_verdict(session, result, rows, certificate), _MOODS[result.verdict]))
     lines.append(texts.say("verify.certificate", path=certificate))
     if wants_receipt:
         lines += _receipt_lines(session, result)
     lines += [f"{title}: {row}" for title, row in next_rows(session, RunFolder(run)).items()]
+    if result.verdict == "in_part" and result.depth != "bytes" and result.source == "read":
+        lines.append(texts.say("verify.deeper", command=next_command("verify", run, "--depth", "bytes")))
+    lines.append(console.verdict(_verdict(session, result, rows, certificate), _MOODS[result.verdict]))
     console.show(result, "\n".join(lines), run=run.name, asked_since=span, whole=all_keys)
     console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":
-        console.fault(VerifyMismatch(where=str(certificate), count=result.differences))
+        console.fault(VerifyMismatch(where=str(certificate), count=result.differences or None))
     return verify_exit_code(result)
+
+
+def _is_shown(row: Mapping[str, object]) -> bool:
+    """A row that is shown unasked: what a reader counts himself, and whatever does not agree."""
+    return row["name"] not in _OWN_COUNTS or row["agree"] != row["comparable"]
 
 
 def _receipt_lines(session: Session, result: VerifyResult) -> Iterator[str]:

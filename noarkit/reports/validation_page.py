@@ -94,8 +94,10 @@ def validation_facts(
     }
 
 
-def place_sentence(code: str, place: Place, texts_: Texts) -> str:
-    """What is wrong at one place, in a sentence."""
+def place_sentence(code: str, place: Place, texts_: Texts, *, whole: bool = False) -> str:
+    """What is wrong at one place, in a sentence. One that must be `whole` is empty where its facts are withheld."""
+    if whole:
+        return texts_.fill_whole(texts_.forms("rules", code, "told"), place.data)
     return texts_.fill(texts_.forms("rules", code, "told"), place.data)
 
 

@@ -40,7 +40,7 @@ def format_summary(texts: Texts, rows: Iterable[Mapping[str, object]], reasons: 
         texts.say(
             "verify.left",
             reason=texts.say(f"left.{reason}"),
-            what=", ".join(texts.say(f"kinds.{kind}", count=count) for kind, count in kinds.items()),
+            kinds=", ".join(texts.say(f"kinds.{kind}", count=count) for kind, count in kinds.items()),
         )
         for reason, kinds in counts.items()
     )

@@ -7,7 +7,8 @@ upon.
 A language that is no whole one lies over another, and what it does not say the other says: Nynorsk over Bokmål.
 
 `LANG.toml` and `LANG-AREA.toml` beside this module make one language: `[faults.F###]` with what, where, so_what and do,
-`[reasons]` for the `why` of a fault, `[say]` for what the command line says, and tables of their own for help.
+`[reasons]` for the `why` of a fault, `[remedies]` for what to do about some of these, `[say]` for what the command line
+says, and tables of their own for help.
 """
 
 from __future__ import annotations
@@ -75,18 +76,18 @@ class Texts:
         own = _OWN_REASONS.get(str(code), "")
         if own and key and self.has(own, key):
             values = {"name": data.get("what"), **data}
-            sentence = self._fill_whole(self.forms(own, key), values)
+            sentence = self.fill_whole(self.forms(own, key), values)
             if sentence:
                 return sentence
         return self.reason(key) if key else ""
 
     def problem(self, key: str, data: Mapping[str, object]) -> str:
         """What is wrong with a recipe, as `recipe check` says it."""
-        sentence = self._fill_whole(self.forms("recipe", key), data) if self.has("recipe", key) else ""
+        sentence = self.fill_whole(self.forms("recipe", key), data) if self.has("recipe", key) else ""
         more = ", ".join(f"{name} {value}" for name, value in data.items() if value not in ("", None))
         return sentence or self.reason(key) + (f" ({more})" if more else "")
 
-    def _fill_whole(self, forms: Template, data: Mapping[str, object]) -> str:
+    def fill_whole(self, forms: Template, data: Mapping[str, object]) -> str:
         """The first form whose fields are all given, filled; empty where none is."""
         given_names = {name for name, value in data.items() if value not in ("", None)}
         return self.fill(forms, data) if any(fields(form) <= given_names for form in forms) else ""
@@ -214,7 +215,10 @@ def add_words(lang: str, more: Mapping[str, Mapping[str, object]]) -> None:
 def render(fault: NoarkitError, lang: str) -> list[str]:
     """A fault in four lines: what happened (with its code), where, why that matters, and what to do."""
     catalog = texts(lang)
-    data = {**fault.data, "why": catalog.why(fault.code, fault.data)} if fault.data.get("why") else fault.data
+    data = {**fault.data, "why": catalog.why(fault.code, fault.data)} if fault.data.get("why") else dict(fault.data)
+    cause = str(fault.data.get("what") or fault.data.get("why") or "")
+    if catalog.has("remedies", cause) and not any(data.get(name) for name in ("do", "proposal")):
+        data["do"] = catalog.fill(catalog.forms("remedies", cause), fault.data)
     lines = [catalog.fill(catalog.forms("faults", fault.code, part), data).replace("?.", "?") for part in PARTS]
     return [f"{fault.code}  {lines[0]}", *lines[1:]]
 

@@ -169,11 +169,11 @@ def test_serve_tells_people_the_same_in_plain_lines(tmp_path: Path) -> None:
     with serving(tmp_path, "--data", "a") as server:
         first = server.line()
         code, out, err = server.end(signal.SIGINT)
-    assert first.startswith("The archive answers at http://127.0.0.1:")
+    assert first.startswith("http://127.0.0.1:")
     assert (code, out) == (0, "")
     assert "/idp/oauth2/token" in err
     assert "clients.toml" in err
-    assert err.splitlines()[-1] == "Stopped cleanly."
+    assert err.splitlines()[-1] == "Stopped."
 
 
 def test_a_folder_is_served_once(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_a_host_nobody_knows_is_told_as_that() -> None:
 
 def test_config_check_without_any_file_says_that_the_defaults_hold(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("config", "check") == 0
-    assert "No config file was found" in capsys.readouterr().err
+    assert "No noarkit.toml was found" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("host", "open_to_others"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)])  # noqa: S104  # the point

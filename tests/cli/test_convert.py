@@ -65,7 +65,7 @@ def test_pipes_sockets_and_devices_are_set_aside_and_listed(form: str, capsys: p
 def test_what_was_set_aside_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("mapper/rør")
     assert main(["convert", "mapper", "--as", "bagit", "-o", "pakke.zip"], {}) == 3
-    assert "pakke.zip.set-aside.csv lists them" in capsys.readouterr().out
+    assert "pakke.zip.set-aside.csv lists it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", [*PACKED_EXTRACTS, "noark5", "siard", "sqlite"])

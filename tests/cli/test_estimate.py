@@ -64,7 +64,7 @@ def test_without_an_archive_nothing_is_sent_and_the_default_figures_are_told(
 ) -> None:
     assert run("estimate", "run") == 0
     said = capsys.readouterr()
-    assert "by default figures: nothing was measured" in said.out
+    assert "from default figures (nothing was measured)" in said.out
     assert "3 uploads" in said.out
     assert not (tmp_path / "noarkit-archive").exists()
 

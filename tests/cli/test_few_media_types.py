@@ -23,8 +23,8 @@ from noarkit.cli.main import main
 sys.exit(main(sys.argv[1:], {{"HOME": {home!r}}}))
 """
 HINTS = {
-    "en": "neither libmagic nor the Python package pylibmagic",
-    "nb": "verken libmagic eller Python-pakken pylibmagic",
+    "en": "recognised by noarkit's own small table",
+    "nb": "bestemmes med noarkits egen lille tabell",
 }
 BOTH, ONE = ("magic", "pylibmagic"), ("pylibmagic",)
 

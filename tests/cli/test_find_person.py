@@ -49,7 +49,7 @@ def test_a_report_tells_places_and_what_was_not_searched(
     assert find(place, "--id", number, "--because", "krav 2026/88") == 3
     said = capsys.readouterr()
     assert "certain   brev.docx" in said.out and "not searched  laast.pdf" in said.out
-    assert "1 certain and 0 possible hits. Not searched: 1 document or item;" in said.out
+    assert "1 certain and 0 possible hits.\n1 document or item could not be searched" in said.out
     assert "Nordmann" not in said.out + said.err and "50160" not in said.out + said.err
 
 
@@ -148,7 +148,7 @@ def test_a_mistyped_number_is_searched_for_and_told(
 @pytest.mark.parametrize(
     ("lang", "line", "reason"),
     [
-        ("en", "Not looked into: 2 pictures, 1 sound recording, 1 video.", "a picture; text in pictures is not read"),
+        ("en", "Not searched: 2 pictures, 1 sound recording, 1 video.", "a picture; text in pictures is not read"),
         ("nb", "Ikke sett på: 2 bilder, 1 lydopptak, 1 video.", "et bilde; tekst i bilder leses ikke"),
     ],
 )
@@ -174,7 +174,7 @@ def test_pictures_sound_and_video_are_counted_and_listed_as_not_looked_into(
     assert find(place, "--id", number, "--lang", lang) == 3
     said = capsys.readouterr()
     assert line in said.out and f"skannet.png  {reason}" in said.out
-    assert {"en": "Text in pictures is not read", "nb": "Tekst i bilder leses ikke"}[lang] in said.err
+    assert {"en": "Text in pictures is not searched", "nb": "Tekst i bilder er ikke gjennomsøkt"}[lang] in said.err
 
 
 def png(width: int = 1) -> bytes:

@@ -363,7 +363,7 @@ def test_known_content_under_a_new_name_is_told_by_the_plan(
     context = json.loads(Path("second/plan-report.json").read_text("utf-8"))["context"]
     assert context["reappeared"] == [["case/renamed.txt", "case/a.txt"]]
     assert "case/renamed.txt" in Path("second/plan.html").read_text("utf-8")
-    assert "Known content" in capsys.readouterr().out
+    assert "Renamed or moved" in capsys.readouterr().out
 
 
 def test_sigterm_drains_and_the_same_command_goes_on(archive: EmbeddedArchive, tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_a_plan_for_an_archive_is_loaded_into_that_archive(tmp_path: Path, capsy
     source = files(tmp_path / "source", "a.txt")
     assert main(["plan", str(source), "-o", "run", "--archive", "embedded:arkiv"], {}) == 0
     command = capsys.readouterr().out.strip().splitlines()[-1]
-    assert command == f"Then: noarkit ingest run --archive embedded:{tmp_path / 'arkiv'}"
+    assert command == f"Then load it: noarkit ingest run --archive embedded:{tmp_path / 'arkiv'}"
     assert main(["ingest", "run"], {}) == 0
     told = capsys.readouterr().err
     assert targets(told) == [f"embedded:{tmp_path / 'arkiv'}"]
@@ -459,7 +459,7 @@ def test_a_plan_loaded_into_another_archive_than_it_was_made_for_says_so(
     assert main(["ingest", "run", "--archive", "embedded:other"], {}) == 0
     told = capsys.readouterr().err
     assert targets(told) == [f"embedded:{tmp_path / 'other'}"]
-    assert f"this plan was made for another archive, embedded:{tmp_path / 'arkiv'}," in told
+    assert f"this plan was made for, and checked against, another archive: embedded:{tmp_path / 'arkiv'}." in told
 
 
 def test_a_plan_for_an_archive_says_so_where_the_settings_name_another(
@@ -472,7 +472,7 @@ def test_a_plan_for_an_archive_says_so_where_the_settings_name_another(
     assert main(["ingest", "run", "--dry-run"], {}) == 0
     told = capsys.readouterr().err
     assert targets(told) == [f"embedded:{tmp_path / 'arkiv'}"]
-    assert f"not into embedded:{tmp_path / 'usual'}, which the settings name" in told
+    assert f"; embedded:{tmp_path / 'usual'} in the settings is not used" in told
 
 
 def test_closing_a_second_time_says_that_everything_was_closed_already(
@@ -484,7 +484,7 @@ def test_closing_a_second_time_says_that_everything_was_closed_already(
     for _ in range(2):
         capsys.readouterr()
         assert run("close", "run", "--lang", "en") == 0
-        assert "closed already" in capsys.readouterr().out
+        assert "already closed" in capsys.readouterr().out
     assert run("close", "run", "--json") == 0
     closed = next(json.loads(line) for line in capsys.readouterr().out.splitlines() if "closed_run" in line)
     assert closed["was_closed"] is True
@@ -492,5 +492,5 @@ def test_closing_a_second_time_says_that_everything_was_closed_already(
         db.execute("DELETE FROM closed_entity WHERE n = (SELECT max(n) FROM closed_entity)")
         db.commit()
     run("close", "run", "--lang", "en")
-    assert "closed already" not in (out := capsys.readouterr().out)
+    assert "already closed" not in (out := capsys.readouterr().out)
     assert "Closed 1 object " in out

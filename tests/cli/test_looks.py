@@ -145,8 +145,8 @@ def test_an_identity_number_is_shown_with_a_reason_alone(terminal: Terminal, tmp
 
 
 def test_an_item_that_is_not_there_is_a_usage_fault_in_both_languages(terminal: Terminal, cases: Path) -> None:
-    assert "no item" in terminal.run("show", str(cases), "nothing", code=2)
-    assert "finnes ikke" in terminal.run("show", str(cases), "nothing", "--lang", "nb", code=2)
+    assert "Nothing here has this reference" in terminal.run("show", str(cases), "nothing", code=2)
+    assert "Ingenting her har denne referansen" in terminal.run("show", str(cases), "nothing", "--lang", "nb", code=2)
 
 
 def test_codes_are_added_changed_and_removed_and_a_rehearsal_changes_nothing(terminal: Terminal, run: Path) -> None:

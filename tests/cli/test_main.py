@@ -54,8 +54,13 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     [
         (["serv"], "There is no such command.", "noarkit serv", "Did you mean noarkit serve?"),
         (["version", "--jsn"], "There is no such option.", "--jsn", "Did you mean --json?"),
-        (["serve", "--port", "x"], "This value cannot be used.", "noarkit serve --port: ", "See: noarkit serve --help"),
-        (["config"], "An argument is missing.", "noarkit config ", "See: noarkit config --help"),
+        (
+            ["serve", "--port", "x"],
+            "This value is not allowed.",
+            "noarkit serve --port: ",
+            "Options and examples: noarkit serve --help",
+        ),
+        (["config"], "An argument is missing.", "noarkit config ", "Options and examples: noarkit config --help"),
         (["help", "exit-code"], "There is no such topic", "exit-code", "Did you mean noarkit help exit-codes?"),
         (["serve", "--faults", __file__], "A fault script is for tests only.", "--faults", "--i-am-testing"),
     ],

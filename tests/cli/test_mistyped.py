@@ -43,7 +43,7 @@ def test_a_mistyped_path_is_told_as_one_and_nothing_is_made(
 ) -> None:
     code = main([*line], {})
     said = capsys.readouterr().err
-    assert "There is no file or folder at " in said
+    assert "does not exist." in said
     assert "mappen? Otherwise" in said, "what is named nearly so is proposed"
     assert code == 8
     assert sorted(path.name for path in Path().iterdir()) == ["mappen", "sak"]

@@ -84,7 +84,7 @@ def test_a_plan_that_nobody_approved_leads_to_an_approval_and_then_to_a_load_tha
     words = ["--lang", lang, "ingest", "runs", "--approved-only", "--archive", "embedded:a"]
     assert main([*words, "--progress", "none"], {}) == 4
     said = capsys.readouterr().out
-    assert {"en": "runs  stopped (planned, not begun)", "nb": "runs  stanset (planlagt, ikke begynt)"}[lang] in said
+    assert {"en": "runs  stopped (planned, not started)", "nb": "runs  stanset (planlagt, ikke startet)"}[lang] in said
     next_line = next(line for line in said.splitlines() if "noarkit approve" in line)
     assert commands_in(next_line) == [["noarkit", "approve", "runs", "--lang", lang, "--by"]]
     assert "--approved-only" in next_line.partition("noarkit ingest runs")[2].split()

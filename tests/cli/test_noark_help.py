@@ -48,7 +48,7 @@ def test_no_name_is_explained_that_is_none(lang: str) -> None:
 def test_a_field_says_who_sets_it_how_it_looks_and_where_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
     text = help_text(capsys, "journaldato")
     for part in (
-        "journaldato (Date registered, M101) The day a journal post was journalled.",
+        "journaldato (Date registered, M101) The day a registry entry was journalled.",
         "on Journalpost: you may set it; without it, the archive uses the day of the load",
         "in recipes journaldato or registreringsDato",
         "form a day, as 2014-03-12",
@@ -56,7 +56,7 @@ def test_a_field_says_who_sets_it_how_it_looks_and_where_it_stands(capsys: pytes
         "checked by N504 The period of a journal matches its entries (N5.60)",
     ):
         assert part in text
-    assert "Journalpost: the day a journal post was journalled; you may set it" in help_text(
+    assert "Journalpost: the day a registry entry was journalled; you may set it" in help_text(
         capsys, "registreringsDato"
     )
     assert help_text(capsys, "m101") == help_text(capsys, "JournalDato") == text
@@ -84,9 +84,9 @@ def test_the_types_that_have_a_field_are_named_unless_all_have_it(capsys: pytest
 
 def test_a_type_says_where_it_lies_and_who_sets_its_fields(capsys: pytest.CaptureFixture[str]) -> None:
     text = help_text(capsys, "saksmappe")
-    assert "Saksmappe (Case file)" in text and "lies in Arkivdel, Klasse" in text
+    assert "Saksmappe (Case file)" in text and "is in Arkivdel, Klasse" in text
     assert "must have tittel, administrativEnhet, a class" in text
-    right, archive = text.index("with the right UpdateSystemManaged"), text.index("the archive sets id, version")
+    right, archive = text.index("with the permission UpdateSystemManaged"), text.index("the archive sets id, version")
     assert right < text.index("mappeID (mappeIdent), saksaar, sakssekvensnummer") < archive
     assert "parties (Sakspart)" in text and "noarkit help Saksmappe --example" in text
     assert help_text(capsys, "dokumentbeskrivelse") == help_text(capsys, "Dokument")

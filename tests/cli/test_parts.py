@@ -171,19 +171,22 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
     code, commands, said = _output_of(capsys, "ingest", run, *archive, "--shard", "1/2")
     load = ["noarkit", "ingest", run, "--shard"]
     assert (code, commands) == (5, [[*load, "spine", *archive], [*load, "1/2", *archive]])
-    assert "archive is unavailable" not in said and "other parts of the run must be loaded or joined first" in said
+    assert (
+        "archive or service is unavailable" not in said
+        and "other parts of the run must be loaded or joined first" in said
+    )
     for command in commands:
         assert main([*command[1:], "--workers", "0"], {}) == 0
     code, commands, said = _output_of(capsys, "ingest", run, "--shard", "links")
     assert (code, commands) == (5, [[*load, "2/2"], ["noarkit", "runs", "merge", run]])
-    assert "not loaded to their end (2/2)" in said
+    assert "not loaded to the end (2/2)" in said
     code, commands, _ = _output_of(capsys, "ingest", run)
     assert (code, commands) == (2, [[*load, "2/2"], ["noarkit", "runs", "merge", run]])
     code, commands, said = _output_of(capsys, "runs", "merge", run)
     again = [*archive, "--workers", "0"]  # as its parts were loaded
     assert (code, commands[:2]) == (5, [[*load, "2/2", *again], ["noarkit", "runs", "merge", run]])
     assert commands[2:] == [["noarkit", "ingest", run, *again]]
-    assert "Missing: 2/2." in said and "(run-2-of-2.db)" in said and "archive is unavailable" not in said
+    assert "Missing: 2/2." in said and "(run-2-of-2.db)" in said and "archive or service is unavailable" not in said
     assert main([*load[1:], "2/2", "--workers", "0"], {}) == 0
     (tmp_path / "run" / "run.db").unlink()
     code, commands, said = _output_of(capsys, "ingest", run, "--shard", "links")
@@ -197,8 +200,8 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
 @pytest.mark.parametrize(
     ("lang", "nothing", "goes_on"),
     [
-        ("en", "this part has nothing to load", "nothing is left to do in this part; the run is complete when"),
-        ("nb", "denne delen har ingenting å laste", "ingenting gjenstår i denne delen; kjøringen er komplett når"),
+        ("en", "this part has nothing to load", "this part is finished. The run is complete when"),
+        ("nb", "denne delen har ingenting å laste", "denne delen er ferdig. Kjøringen er fullført når"),
     ],
 )
 def test_a_part_without_shards_says_so_and_what_comes_next(
@@ -221,7 +224,7 @@ def test_a_part_without_shards_says_so_and_what_comes_next(
     assert code == 0
     assert nothing in said and goes_on in said
     assert f"noarkit runs merge {run}" in said
-    assert "done, everything" not in said and "ferdig, alt" not in said
+    assert "exit code 0: done" not in said and "avslutningskode 0: fullført" not in said
     _, lines = call("ingest", str(run), "--workers", "0", "--shard", "40/40")
     assert (lines[-1]["part"], lines[-1]["part_shards"], lines[-1]["exit"]) == ("40/40", 0, 0)
     code, lines = call("ingest", str(run), "--workers", "0", "--shard", "1/40")

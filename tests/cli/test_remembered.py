@@ -104,12 +104,12 @@ def test_what_verify_found_is_said_by_all_until_the_retry_that_it_advises_mended
         assert said(run, capsys, *words)[0] == 7, words
     block = said(run, capsys, "ingest", "run", "--workers", "0")[1].partition("Next")[2]
     assert "noarkit retry run" in block.splitlines()[0]
-    assert "found wrong in the archive" in said(run, capsys, "runs", ".")[1]
+    assert "errors in the archive" in said(run, capsys, "runs", ".")[1]
     assert json.loads(Path("run/report.json").read_text("utf-8"))["verdict"] == "found_wrong"
     assert "the archive differs from it" in Path("run/plan.html").read_text("utf-8")
     code, text = said(run, capsys, "retry", "run", "--workers", "0")
     assert code == 0, text
-    assert "Mended in the archive" in text and "Not mended" not in text
+    assert "Corrected in the archive" in text and "Not corrected" not in text
     assert said(run, capsys, "status", "run")[0] == 0
     assert said(run, capsys, "ingest", "run", "--workers", "0")[0] == 0
     code, text = said(run, capsys, "verify", "run", "--depth", "bytes")
@@ -130,7 +130,7 @@ def test_what_a_retry_cannot_mend_is_named_with_why_and_accepted_by_its_key(
     assert run("verify", "run") == 7
     code, text = said(run, capsys, "retry", "run", "--workers", "0")
     assert code == 7
-    assert "Not mended: case/a.txt (V210)" in text
+    assert "Not corrected: case/a.txt (V210)" in text
     assert run("retry", "run", "--accept", "case/b.txt") == 2
     assert said(run, capsys, "retry", "run", "--accept", "case/a.txt", "--workers", "0")[0] == 0
     assert said(run, capsys, "status", "run")[0] == 0

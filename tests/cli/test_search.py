@@ -36,7 +36,7 @@ def test_hits_are_shown_with_their_words_in_context(place: Path, capsys: pytest.
     assert search(place, "gravemaskin") == 0
     said = capsys.readouterr()
     assert "<2019/brev.txt>" in said.out and "Leie av gravemaskin ved Åsen" in said.out
-    assert "Hits 1 to 2 of 2." in said.err
+    assert "1–2 of 2 hits" in said.err
 
 
 def test_words_are_bold_where_there_is_colour(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,9 +67,9 @@ def test_lines_are_broken_between_words_and_nothing_is_lost(width: int) -> None:
 
 def test_a_command_stays_whole_so_that_it_can_be_copied() -> None:
     command = "noarkit ingest '/srv/a long name/with spaces' --archive https://archive.example.org/rms/api/public"
-    lines = wrap(f"{'Next':<18} {command}     to go on where this stopped", 80).split("\n")
+    lines = wrap(f"{'Next':<18} {command}     to resume", 80).split("\n")
     assert any(line.strip() == command or line.endswith(command) for line in lines)
-    assert lines[-1].strip() == "to go on where this stopped"
+    assert lines[-1].strip() == "to resume"
 
 
 def test_colour_takes_no_room() -> None:
@@ -144,6 +144,6 @@ def test_verify_tells_how_many_there_are(tmp_path: Path) -> None:
     now = [0.0]
     progress = Progress(Console(texts("en")), "plain", clock=lambda: now[0])
     progress.on_event(Event("walked", {"records": 5000, "of": 20_000}))
-    assert "source walked 5000 of 20\u00a0000" in progress.line()
+    assert "source read 5000 of 20\u00a0000" in progress.line()
     progress.on_event(Event("compared", {"files": 30, "of": 60, "bytes": 1}))
     assert "50 %" in progress.line()

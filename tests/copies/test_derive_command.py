@@ -109,7 +109,7 @@ def test_a_dry_run_does_not_promise_what_a_missing_or_old_tool_cannot_make(
     assert derived["doubtful"] == {tool: 1}
     main(["derive", str(documents), "-o", "copies", "--dry-run"], {})
     shown = " ".join(capsys.readouterr().out.split())
-    assert f"1 of those to convert may get no copy: what cannot be rewritten as it stands needs {tool}" in shown
+    assert f"1 of the documents to convert may get no copy, because {tool}" in shown
 
 
 def test_a_program_is_told_the_same(documents: Path) -> None:

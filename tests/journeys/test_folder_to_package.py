@@ -91,7 +91,7 @@ def test_the_plan_told_where_the_dates_come_from(share: Share, capsys: pytest.Ca
     assert main(["plan", str(share.root), "-o", "again"], {}) == 0
     out = capsys.readouterr().out
     assert f"{cases} from names, {2 * cases} from mails, {2 * cases} from documents, {2 * cases} unknown" in out
-    assert "saetre.kommune.no: tells which mails came in" in out
+    assert "saetre.kommune.no: decides which mail is incoming" in out
 
 
 def test_a_page_shows_a_package_of_several_years(share: Share, tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ def closed(journey: Journey) -> None:
     left_open(journey)
     journey.run("close", "run", exit_code=0)
     journey.run("verify", "run", "--depth", "bytes", exit_code=0)
-    assert journey.advised(is_look=True) == [], "nothing is left to do"
+    assert journey.advised(is_look=True) == [], "this part is finished"
     journey.run("extract", "-o", "whole", "--archive", "embedded:a", exit_code=3)
     assert "not closed" not in journey.said
 

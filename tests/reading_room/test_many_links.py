@@ -80,4 +80,4 @@ def test_a_list_shows_all_that_an_item_refers_to_in_its_own_order(tmp_path: Path
         lines = leaf_through(room, cookie, "index", "231", "")
     assert len(lines) == MANY + 1 and "*****" in lines[300]
     assert [line.split()[1] for line in lines[:300]] == [str(number) for number in range(300)]
-    assert address_ref("gone") in lines[-1] and "not in this place" in lines[-1]
+    assert address_ref("gone") in lines[-1] and "not here" in lines[-1]

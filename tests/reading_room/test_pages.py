@@ -86,7 +86,7 @@ def test_the_link_leaves_no_token_in_the_address(look: Page, town: OpenRoom) -> 
 
 def test_a_place_says_what_it_is_and_whether_it_is_whole(look: Page) -> None:
     assert "253 case files" in look.text(".figures")
-    assert look.text(".verdict h2") == "Something here is not as it should be"
+    assert look.text(".verdict h2") == "Something here is missing or damaged"
     assert "F206" in look.text(".verdict") and "1 document has no file" in look.text(".verdict")
 
 
@@ -171,7 +171,7 @@ def test_a_card_shows_fields_parties_links_both_ways_and_changes(look: Page, tow
     ]
     assert "010180 *****" in look.text("main") and "01018000055" not in look.text("main")
     assert "Vei til vannet" in look.text("section[aria-labelledby=links]")
-    assert "not in this place" in look.text("section[aria-labelledby=links]")
+    assert "not here" in look.text("section[aria-labelledby=links]")
     look.goto(town.url + "/item/road")
     assert "From others" in look.texts("h3")
 

@@ -80,7 +80,7 @@ def test_a_dry_run_removes_nothing_and_says_the_same(folder: Path, capsys: pytes
     before = runs_of(folder)
     assert forget(folder, "--keep-last", 1, "--dry-run") == 0
     said = capsys.readouterr()
-    assert said.out.count("would remove") == 3 and "Would remove runs: 3" in said.err
+    assert said.out.count("would be removed") == 3 and "Would have removed 3 runs" in said.err
     assert runs_of(folder) == before
     assert not (folder / "noarkit-forgotten.jsonl").exists() and not list(folder.glob("*erased*"))
 
@@ -165,10 +165,10 @@ def test_the_command_for_one_run_tells_of_its_receipt(folder: Path, capsys: pyte
         jsonschema.validate(line, SCHEMA)
     assert lines[0]["event"] == "erased" and lines[0]["complete"] and Path(lines[0]["path"]).is_file()
     assert main(["erase-traces", str(folder / "d400")], {}) == 0
-    assert "removed before" in capsys.readouterr().out
+    assert "deleted before" in capsys.readouterr().out
     (folder / "d1" / "mine.txt").write_text("mine")
     assert main(["erase-traces", str(folder / "d1"), "--lang", "nb"], {}) == 3
-    assert "Blir stående: mine.txt (ikke skrevet av noarkit)" in capsys.readouterr().out
+    assert "Beholdt: mine.txt (ikke skrevet av noarkit)" in capsys.readouterr().out
 
 
 def test_the_library_does_the_same(folder: Path) -> None:

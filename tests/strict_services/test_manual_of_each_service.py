@@ -53,7 +53,7 @@ def test_each_plan_shows_what_is_screened_or_undecided_and_what_changed_of_a_dea
     desk: Desk, crm: Crm, deals: list[Record], crm_ledger: CrmLedger
 ) -> None:
     desk.load_and_compare(crm_ledger)
-    assert "Screened" in desk.plan_said and "Not decided" in desk.plan_said
+    assert "Screened" in desk.plan_said and "Access undecided" in desk.plan_said
     desk.noarkit("recipe", "new", "crm:strict", "-o", "crm.toml")
     assert "screening" in (desk.home / "crm.toml").read_text("utf-8")
     crm.data.edit(deals[0], Deal_Name="Et annet navn")

@@ -145,7 +145,7 @@ def test_the_exit_code_tells_errors_from_warnings(
     assert run("validate", str(folder), "--lang", "nb") == exit_code
     out, err = capsys.readouterr()
     assert re.search(rf"^{code}  (feil|advarsel)  1 ", out, re.MULTILINE)
-    assert ("Ikke gyldig. Feil: 1" in err) == (exit_code == 4)
+    assert ("Ikke gyldig: 1 feil" in err) == (exit_code == 4)
     assert sorted(path.name for path in Path.cwd().iterdir()) == []
 
 

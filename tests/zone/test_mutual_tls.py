@@ -241,7 +241,7 @@ THEIRS = [
     (Identity("archive", addresses=LOOPBACK),
      "the certificate is self-signed", "Name the issuer", "selvsignert"),
     (Identity("archive", addresses=LOOPBACK, issuer="another"),
-     "the issuer of the certificate is not trusted", "Name the issuer", "ikke klarert"),
+     "this machine does not trust the issuer of the certificate", "Name the issuer", "stoler ikke på utstederen"),
 ]  # fmt: skip
 
 
@@ -267,11 +267,11 @@ OWN = [
     (Identity("integration", issuer="authority", days=(-30, -1)),
      "the client certificate has expired", "Have the client certificate renewed", "klientsertifikatet har gått ut"),
     (Identity("integration", issuer="authority", days=(1, 30)),
-     "the client certificate was refused", "which issuer they trust", "klientsertifikatet ble avvist"),
+     "the client certificate was refused", "which issuer it trusts", "klientsertifikatet ble avvist"),
     (Identity("integration"),
-     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
+     "does not trust the issuer of the client certificate", "which issuer it trusts", "stoler ikke på utstederen"),
     (Identity("integration", issuer="another"),
-     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
+     "does not trust the issuer of the client certificate", "which issuer it trusts", "stoler ikke på utstederen"),
 ]  # fmt: skip
 
 

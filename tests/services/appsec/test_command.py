@@ -121,7 +121,7 @@ def test_configure_writes_what_is_given_and_leaves_the_rest_of_the_file_as_it_wa
     assert main([*line, "--set", f"api_url={held.url}"], held.environment) == 0
     told = capsys.readouterr()
     assert f"written to {config}" in told.out
-    assert "Still missing: connections.appsec.new.tenant" in told.err
+    assert "Missing: connections.appsec.new.tenant" in told.err
     more = ["--set", "tenant=nobody", "--set", f"api_key.file={key}"]
     assert main([*line, *more], held.environment) == 0
     assert "lacking" not in capsys.readouterr().err

@@ -37,10 +37,10 @@ def test_a_new_recipe_asks_and_a_plan_shows_what_nobody_decided(held: Standing, 
     said = told(held, capsys, "recipe", "new", "crm:standin", "-o", "recipe.toml")
     kinds = [kind for kind, _ in undecided_kinds(read_recipe(Path("recipe.toml").read_text("utf-8"), "recipe.toml"))]
     assert {"note", "email", "attachment"} <= set(kinds)
-    assert "Decide who may see these" in said
+    assert "Nobody has decided who may see these" in said
     assert all(kind in said for kind in kinds)
     said = told(held, capsys, "plan", "crm:standin", "-o", "run", "--recipe", "recipe.toml")
-    assert f"Not decided who may see these; none of them is screened: {', '.join(kinds)}." in said
+    assert f"Access undecided {', '.join(kinds)}: nobody has decided who may see them." in said
     page = Path("run/plan.html").read_text("utf-8")
     assert "It has not been decided who may see some of the records" in page
 
@@ -50,7 +50,7 @@ def test_what_was_decided_is_counted_and_asked_no_more(held: Standing, capsys: C
     recipe = Path("recipe.toml")
     recipe.write_text(recipe.read_text("utf-8").replace('screening = "= none"', 'screening = "UO13"'), "utf-8")
     said = told(held, capsys, "plan", "crm:standin", "-o", "run", "--recipe", "recipe.toml")
-    assert "Not decided" not in said
+    assert "Access undecided" not in said
     screening = json.loads(Path("run/plan-report.json").read_text("utf-8"))["screening"]
     assert screening["undecided"] == []
     assert 0 < screening["screened"] <= sum(one["count"] for one in screening["types"])

@@ -285,8 +285,8 @@ def test_the_plan_counts_what_came_in_and_went_out(
 @pytest.mark.parametrize(
     ("theirs", "line"),
     [
-        ("ola@example.no", "fjord.kommune.no: tells which mails came in, went out or stayed in the house"),
-        ("ola@sor.kommune.no", "not known, so no mail counts as come in or gone out"),
+        ("ola@example.no", "fjord.kommune.no: decides which mail is incoming, outgoing or internal"),
+        ("ola@sor.kommune.no", "not known, so no mail is incoming or outgoing"),
     ],
 )
 def test_the_plan_tells_whose_mail_it_took_it_for(
