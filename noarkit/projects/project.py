@@ -79,8 +79,8 @@ def project_text(source: str, copies_policy: str, lang: str) -> str:
     head, package = (_template(name, lang) for name in ("deposit", "package"))
     sections = package[package.index("[agreement]") :]
     for section in _ASKED:
-        before, found, after = sections.partition(f"\n{section}")
-        sections = before + found + after.replace(_NAME, f'name = "{ASK}"', 1)
+        before, heading, after = sections.partition(f"\n{section}")
+        sections = before + heading + after.replace(_NAME, f'name = "{ASK}"', 1)
     head = head.replace('place = ""', f"place = {basic_string(source)}")
     return head.replace('policy = "none"', f"policy = {basic_string(copies_policy)}").rstrip() + "\n\n" + sections
 

@@ -213,8 +213,8 @@ def _package(look: _Look) -> Step:
     package = newest(project.folder, PACKAGE)
     certificates = [path for path, _ in run.certificates(str(run.plan()["sha256"]))]
     if package is not None:
-        made = package.stat().st_mtime_ns
-        if all(path.stat().st_mtime_ns <= made for path in (project.file, *certificates[:1])):
+        made_ns = package.stat().st_mtime_ns
+        if all(path.stat().st_mtime_ns <= made_ns for path in (project.file, *certificates[:1])):
             return Step("package", "done")
         look.note("old-package", package=str(package))
     target = free_name(project.folder / PACKAGE)
