@@ -282,8 +282,8 @@ class _Conversion:
         if at_end or now - self._told_s >= _TELL_EVERY_S:
             self._told_s = now
             open_count = self.reading.store.open_count(self.reading.walk)
-            counts = {"settled": self.settled, "open": open_count, "of": self.settled + open_count}
-            self.tools.emit(Event("copies_made", counts))
+            progress = {"settled": self.settled, "open": open_count, "of": self.settled + open_count}
+            self.tools.emit(Event("copies_made", progress))
 
 
 def _goes_alone(copy: StoredCopy, batch_size: int, *, timed_out: bool) -> bool:

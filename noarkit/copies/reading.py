@@ -110,8 +110,8 @@ class Reading:
                         at_end = False
                         break
             if at_end or totals.documents % _TELL_EVERY == 0:
-                counts = {"documents": totals.documents, "bytes": totals.bytes, "of": known_count}
-                emit(Event("documents_read", counts))
+                progress = {"documents": totals.documents, "bytes": totals.bytes, "of": known_count}
+                emit(Event("documents_read", progress))
             yield totals
 
     def _note(self, record_key: str, content: Content, totals: ReadingTotals) -> None:

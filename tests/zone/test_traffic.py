@@ -152,6 +152,7 @@ def journey(scheduler: str = "") -> list[tuple[str, list[str]]]:
         ("get", ["get", "run", "case/letter 0.txt", "-o", "letter.txt"]),
         ("search", ["search", "package", "letter", "--read-documents"]),
         ("derive", ["derive", "source", "-o", "copies", "--workers", "1"]),
+        ("deposit", ["deposit", "new", "source", "-o", "project", "--no-copies"]),
         ("convert", ["convert", "source", "--as", "eark-sip", "-o", "sip.zip"]),
         ("convert dias", ["convert", "package", "--as", "dias-sip", "-o", "dias"]),
         ("validate", ["validate", "package", "--report", "html"]),
