@@ -48,6 +48,8 @@ BOTH = _words(
 """Words of both languages, and keys of recipes, settings and services, which are the same in either."""
 _OFTEN = 40
 _COMMAND = re.compile(r"(?<![\w/])noarkit [a-z-].*?(?=\s{2,}|[;,()»]|\. |$)", re.M)
+_ORIGIN = re.compile(r"Lastet inn med noarkit [^<\n]*")
+"""What a load writes of itself into the description of a series: data of the archive."""
 _DATA = re.compile(
     r"`[^`]*`|'[^'\n]*(?:'|$)|\"[^\"\n]*\"|\[[^\]\n]*\]|\{[^}\n]*\}|<[^>\n]*>"  # quoted, a choice, a reference
     r"|(?<!\w)--?[a-z][\w-]*"  # an option
@@ -95,7 +97,7 @@ def _code_values() -> re.Pattern[str]:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, without what is data: commands, options, paths, names, values, what is quoted."""
-    bare = _code_values().sub(" ", _DATA.sub(" ", _COMMAND.sub(" ", text)))
+    bare = _code_values().sub(" ", _DATA.sub(" ", _ORIGIN.sub(" ", _COMMAND.sub(" ", text))))
     return [word.lower() for word in _WORD.findall(bare) if word not in names()]
 
 
