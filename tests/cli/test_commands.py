@@ -87,7 +87,7 @@ def test_init_writes_two_files_that_can_be_read_and_keeps_what_is_there(
     assert run("init", "site", "--lang", "nb") == 0
     assert "Opprettet site/noarkit.toml" in capsys.readouterr().out
     config = (tmp_path / "site" / "noarkit.toml").read_text("utf-8")
-    assert "Hemmeligheten står aldri her" in config
+    assert "Skriv aldri hemmeligheten her" in config
     assert tomllib.loads(config) == {"archive": {"tls": {}}, "seal": {}, "copies": {}, "operations": {}}
     assert "agreement" in tomllib.loads((tmp_path / "site" / "package.toml").read_text("utf-8"))
     (tmp_path / "site" / "noarkit.toml").write_text("# mine\n")
