@@ -18,7 +18,7 @@ from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult, e
 from noarkit.api.destination import DEFAULT, destination
 from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.config import ArchiveConfig, Config
-from noarkit.errors import ConfigFault, PlanFault, SourceGone
+from noarkit.errors import PlanFault, SourceGone, UsageFault
 from noarkit.settings import Settings, resolve_settings
 
 FUNCTIONS = [
@@ -143,7 +143,7 @@ def test_a_recipe_that_cannot_work_is_a_fault_with_its_line_and_leaves_nothing(t
         noarkit.plan(source(tmp_path), tmp_path / "run", recipe=recipe)
     assert told.value.data["line"] == 7
     assert not (tmp_path / "run").exists()
-    with pytest.raises(ConfigFault):
+    with pytest.raises(UsageFault):
         noarkit.plan(tmp_path / "src", tmp_path / "run", recipe=tmp_path / "none.toml")
 
 
