@@ -107,13 +107,15 @@ def check_same_request(folder: RunFolder, options: Mapping[str, object]) -> None
 
 
 def _other_recipe(folder: RunFolder, recipe: object) -> Iterator[tuple[str, str, str]]:
-    if recipe is None:
-        return
-    with closing(folder.graph_store()) as graph:
-        planned = graph.meta("recipe")
-    if read_recipe(read_text(Path(str(recipe))), str(recipe)).text != planned:
+    if recipe is not None and not is_planned_by(folder, Path(str(recipe))):
         request = request_of_plan(folder)
         yield "recipe", "" if request is None else " ".join(request.words("recipe")), f"--recipe {recipe}"
+
+
+def is_planned_by(folder: RunFolder, recipe: Path) -> bool:
+    """True if a plan was made with this recipe, as its text is now."""
+    with closing(folder.graph_store()) as graph:
+        return graph.meta("recipe") == read_recipe(read_text(recipe), str(recipe)).text
 
 
 def may_hold_secret(address: str) -> bool:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -26,6 +25,7 @@ from noarkit.loading.approval import approval_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import free_name, last_certificate
 from noarkit.loading.plan import MADE_FROM
+from noarkit.loading.request import is_planned_by
 from noarkit.loading.state import read_state
 from noarkit.places import is_run
 from noarkit.projects.project import Project
@@ -162,9 +162,7 @@ def _why_old(look: _Look, run: RunFolder) -> str | None:
     """Why a plan is one of before; None for one that was made from what is there now."""
     made_from = run.plan().get(MADE_FROM)
     digests = made_from if isinstance(made_from, dict) else {}
-    with closing(run.graph_store()) as graph:
-        planned_recipe = graph.meta("recipe") or ""
-    if planned_recipe != read_recipe(read_text(look.project.recipe)).text:
+    if not is_planned_by(run, look.project.recipe):
         return "recipe"
     if digests.get("source", "") != look.source_digest:
         return "source"

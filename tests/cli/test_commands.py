@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -169,7 +170,7 @@ def test_serve_tells_people_the_same_in_plain_lines(tmp_path: Path) -> None:
     with serving(tmp_path, "--data", "a") as server:
         first = server.line()
         code, out, err = server.end(signal.SIGINT)
-    assert "http://127.0.0.1:" in first
+    assert re.fullmatch(r"Archive: +http://127\.0\.0\.1:\d+/\S+\n", first)
     assert (code, out) == (0, "")
     assert "/idp/oauth2/token" in err
     assert "clients.toml" in err

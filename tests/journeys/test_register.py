@@ -124,6 +124,19 @@ def test_every_place_tells_the_same_numbers(journey: Journey, capsys: pytest.Cap
     assert len(listed) == left + len(register.without_row) + len(register.other_title) + 1
 
 
+def test_a_word_of_screening_that_nobody_gave_a_code_lets_nothing_through(journey: Journey) -> None:
+    share, register, _ = journey
+    place = share.root.absolute().parent
+    recipe = (place / "recipe.toml").read_text("utf-8")
+    (place / "open.toml").write_text(recipe.replace('"§ 13" = "UO13"', '"§ 14" = "UO14"'), "utf-8")
+    words = ["plan", str(share.root), "--recipe", str(place / "open.toml"), "-o", str(place / "open")]
+    assert main(words, {}) == 3
+    with (place / "open" / "set-aside.csv").open(encoding="utf-8-sig", newline="") as file:
+        left_out = {one["key"].split("/")[2] for one in csv.DictReader(file, delimiter=";")}
+    numbers = dict((name, number) for name, (number, _) in share.cases.items())
+    assert {numbers[name] for name in left_out} == set(register.screened)
+
+
 def test_numbers_of_rows_are_those_of_the_sheet(journey: Journey) -> None:
     share, register, _ = journey
     with (share.root.absolute().parent / "run" / "register.csv").open(encoding="utf-8-sig", newline="") as file:

@@ -1,9 +1,9 @@
 """A register of cases: its rows on disk, the folder that each was joined with, and what was left over on both sides.
 
-    with CaseRegister(rows, rules, form) as register:
-        row = register.join("Saker/2014/2014-0007 Høring", "2014/7", "Høring")    {"tittel": "Høring", …}
-        register.unjoined()                                         the rows without a folder
-        register.account()                                          how many of what, and which
+    register = CaseRegister(rows, rules, form)
+    register.join("Saker/2014/2014-0007 Høring", "2014/7", "Høring")    ->   {"tittel": "Høring", …}
+    register.unjoined()                                                 ->   the rows without a folder
+    register.account()                                                  ->   how many of what, and which
 
 A row is joined by its case number, as year and number, so that `2014/7` is `2014-0007`. A folder without a number is
 joined by its name: as it stands, then whatever its letters' case, accents and signs. A number that the register does
@@ -17,7 +17,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from noarkit.errors import ItemMalformed
 from noarkit.recipes.recipe_model import RegisterRules
@@ -45,7 +45,7 @@ class RegisterRow(NamedTuple):
 
 
 class CaseRegister:
-    """The rows of one register. Use as a context. Raises `ItemMalformed` where it has no such column."""
+    """The rows of one register. Raises `ItemMalformed` where it has no such column."""
 
     def __init__(self, rows: Iterable[tuple[int, Row]], rules: RegisterRules, form: CaseForm | None) -> None:
         self._rules = rules
@@ -54,17 +54,7 @@ class CaseRegister:
         self._place: str | None = None
         self._row: dict[str, object] = {}
         self._db = scratch()
-        try:
-            self._fill(rows)
-        except BaseException:
-            self._db.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+        self._fill(rows)
 
     def close(self) -> None:
         """Forgets the rows."""

@@ -87,8 +87,9 @@ def test_a_name_that_two_rows_have_joins_neither(tmp_path: Path) -> None:
     assert (account.by_name, account.rows_left, account.places_left) == (0, 2, 1)
 
 
-def test_a_number_that_no_row_has_is_not_joined_by_a_title(tmp_path: Path) -> None:
-    rows, account = read(tree(tmp_path, ["2014-9 Veg"], ["2014/7;Veg"]))
+@pytest.mark.parametrize("title", ["Veg", "2014-9 Veg"])
+def test_a_number_that_no_row_has_is_not_joined_by_a_title(title: str, tmp_path: Path) -> None:
+    rows, account = read(tree(tmp_path, ["2014-9 Veg"], [f"2014/7;{title}"]))
     assert rows["2014-9 Veg/a.txt"] == ("2014/9", None)
     assert account.oddities == (
         Oddity("place-left", None, "2014-9 Veg", "", "2014/9"),
