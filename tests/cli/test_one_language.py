@@ -188,8 +188,8 @@ help verfy
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A command line, its exit code, and what it said."""
+class Printed:
+    """A command line, its exit code, and what it printed."""
 
     line: str
     exit_code: int
@@ -213,21 +213,21 @@ def write_places(folder: Path) -> None:
     (folder / "broken.zip").write_bytes(b"PK\x03\x04zzz")
 
 
-def run(line: str, environment: Mapping[str, str]) -> Said:
+def run(line: str, environment: Mapping[str, str]) -> Printed:
     """Runs a command line here, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = main(shlex.split(line), environment)
-    return Said(line, code, out.getvalue() + err.getvalue())
+    return Printed(line, code, out.getvalue() + err.getvalue())
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Everything that was said in a language, and the folder with what was written."""
+    """Everything that was printed in a language, and the folder with what was written."""
 
     lang: str
     folder: Path
-    said: list[Said]
+    printed: list[Printed]
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -241,27 +241,27 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield Walk(lang, folder, [run(line, environment) for line in (*HELP, *TOPICS, *GOING_WELL, *GOING_WRONG)])
 
 
-def told(said: Said) -> str:
-    """What is judged of what was said: of a chapter, all but its code, which stands further in."""
-    is_chapter = said.line in ("help settings", "help exit-codes", "help faq", "help commands")
-    return re.sub(r"(?m)^ {6}.*$", "", said.text) if is_chapter else said.text
+def text_of(printed: Printed) -> str:
+    """What is judged of what was printed: of a chapter, all but its code, which stands further in."""
+    is_chapter = printed.line in ("help settings", "help exit-codes", "help faq", "help commands")
+    return re.sub(r"(?m)^ {6}.*$", "", printed.text) if is_chapter else printed.text
 
 
 def test_commands_speak_one_language(walk: Walk) -> None:
-    assert len(walk.said) > 150
-    foreign = {said.line: words for said in walk.said if (words := foreign_words(told(said), walk.lang))}
+    assert len(walk.printed) > 150
+    foreign = {printed.line: words for printed in walk.printed if (words := foreign_words(text_of(printed), walk.lang))}
     assert foreign == {}
 
 
 def test_the_walk_goes_as_it_should(walk: Walk) -> None:
-    wrong = walk.said[-len(GOING_WRONG) :]
-    assert [said.line for said in walk.said[: -len(GOING_WRONG)] if said.exit_code not in (0, 3)] == []
-    assert [said.line for said in wrong if said.exit_code == 0] == ['search del "year:x"']
-    assert not [said.line for said in walk.said if "F900" in said.text]
+    wrong = walk.printed[-len(GOING_WRONG) :]
+    assert [printed.line for printed in walk.printed[: -len(GOING_WRONG)] if printed.exit_code not in (0, 3)] == []
+    assert [printed.line for printed in wrong if printed.exit_code == 0] == ['search del "year:x"']
+    assert not [printed.line for printed in walk.printed if "F900" in printed.text]
 
 
 def test_help_names_what_a_command_takes_in_the_language(walk: Walk) -> None:
-    text = "".join(said.text for said in walk.said if said.line.endswith("--help"))
+    text = "".join(printed.text for printed in walk.printed if printed.line.endswith("--help"))
     signs = {"en": ("[OPTIONS]", "COMMAND [ARGS]"), "nb": ("[VALG]", "KOMMANDO [ARGUMENTER]")}
     for lang, words in signs.items():
         assert [word in text for word in words] == [lang == walk.lang] * len(words)
@@ -299,7 +299,7 @@ def test_lists_of_a_run_have_the_same_headings_in_every_language(walk: Walk) -> 
 
 
 def test_sizes_and_numbers_are_written_as_in_the_language(walk: Walk) -> None:
-    (doctor,) = (said for said in walk.said if said.line == "doctor --run run --until 06:00")
+    (doctor,) = (printed for printed in walk.printed if printed.line == "doctor --run run --until 06:00")
     assert re.search(rf"\d{'[.]' if walk.lang == 'en' else ','}\d [kMGT]B", doctor.text)
     assert not re.search(rf"\d{'[.]' if walk.lang == 'nb' else ','}\d [kMGT]B", doctor.text)
 
@@ -311,8 +311,8 @@ def test_what_is_wrong_with_a_config_is_told_in_its_own_language(
     for text in ('lang = "nb"\n[archive\n', 'lang = "nb"\nzoen = 1\n', 'lang = "nb"\nzone = "Mars"\n'):
         (tmp_path / "noarkit.toml").write_text(text, "utf-8")
         with chdir(tmp_path):
-            said = run("config check", {"LANG": "en_GB.UTF-8"})
-        assert "En innstilling mangler eller er feil" in said.text, text
+            printed = run("config check", {"LANG": "en_GB.UTF-8"})
+        assert "En innstilling mangler eller er feil" in printed.text, text
 
 
 @pytest.mark.parametrize(

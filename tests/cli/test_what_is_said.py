@@ -21,53 +21,57 @@ def cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cases" / "b" / "empty.txt").touch()
 
 
-def said(capsys: Captured, *words: str, code: int = 0) -> list[str]:
+def lines_printed(capsys: Captured, *words: str, code: int = 0) -> list[str]:
     capsys.readouterr()
     assert main([*words], {}) == code
     return capsys.readouterr().out.splitlines()
 
 
 def test_a_plan_says_keys_versions_batches_and_its_checksum_only_when_asked(capsys: Captured) -> None:
-    text = "\n".join(said(capsys, "plan", "cases", "-o", "run"))
+    text = "\n".join(lines_printed(capsys, "plan", "cases", "-o", "run"))
     assert not any(word in text for word in ("EksternId", "Dokumentversjon", "sha256", "Batches"))
-    more = "\n".join(said(capsys, "plan", "cases", "-o", "more", "-v"))
+    more = "\n".join(lines_printed(capsys, "plan", "cases", "-o", "more", "-v"))
     assert all(word in more for word in ("EksternId", "Dokumentversjon", "sha256", "Batches"))
-    assert said(capsys, "plan", "cases", "-o", "quiet", "-q") == [
+    assert lines_printed(capsys, "plan", "cases", "-o", "quiet", "-q") == [
         "quiet: planned; read 7, to be loaded 7, already there 0, set aside 0, skipped 0"
     ]
 
 
 def test_the_verdict_of_a_verification_stands_last_and_what_compares_more_before_it(capsys: Captured) -> None:
-    said(capsys, "ingest", "cases", "-o", "run")
-    *before, verdict = said(capsys, "verify", "run")
+    lines_printed(capsys, "ingest", "cases", "-o", "run")
+    *before, verdict = lines_printed(capsys, "verify", "run")
     assert verdict == "Verified in part: no differences. Not compared: files: 7 (outside this --depth)."
     assert before[-1].startswith("To compare every byte: noarkit verify run --depth bytes")
     assert not any(line.startswith(("EksternId", "The totals add up")) for line in before)
-    assert said(capsys, "verify", "run", "--depth", "bytes")[-1].startswith("Verified: source, run and archive agree")
+    assert lines_printed(capsys, "verify", "run", "--depth", "bytes")[-1].startswith(
+        "Verified: source, run and archive agree"
+    )
 
 
 def test_validation_says_what_was_found_and_not_what_should_hold(capsys: Captured) -> None:
-    said(capsys, "ingest", "cases", "-o", "run")
-    said(capsys, "extract", "-o", "out", code=3)
-    lines = said(capsys, "validate", "out", code=3)
+    lines_printed(capsys, "ingest", "cases", "-o", "run")
+    lines_printed(capsys, "extract", "-o", "out", code=3)
+    lines = lines_printed(capsys, "validate", "out", code=3)
     assert "N406  warning  1  The document file is empty" in lines
     assert not any("No document file is empty" in line for line in lines)
 
 
 def test_many_objects_that_stay_are_told_by_their_reasons(capsys: Captured) -> None:
-    said(capsys, "ingest", "cases", "-o", "run")
-    lines = said(capsys, "retract", "run", code=3)
+    lines_printed(capsys, "ingest", "cases", "-o", "run")
+    lines = lines_printed(capsys, "retract", "run", code=3)
     assert sum(line.startswith("stay: ") for line in lines) == 2
     assert not any(line.startswith("stays: ") for line in lines)
-    assert len([line for line in said(capsys, "retract", "run", "-v", code=3) if line.startswith("stays: ")]) > 20
+    assert (
+        len([line for line in lines_printed(capsys, "retract", "run", "-v", code=3) if line.startswith("stays: ")]) > 20
+    )
 
 
 def test_a_person_who_is_nowhere_was_not_found(capsys: Captured) -> None:
-    said(capsys, "ingest", "cases", "-o", "run")
+    lines_printed(capsys, "ingest", "cases", "-o", "run")
     number = Path("number.txt")
     number.write_text("13097248022", "utf-8")
     number.chmod(0o600)
-    lines = said(capsys, "find-person", "run", "--id", "number.txt", "--because", "request 2026/88")
+    lines = lines_printed(capsys, "find-person", "run", "--id", "number.txt", "--because", "request 2026/88")
     assert lines[-2:] == ["The person was not found.", "Everything was searched."]
 
 
@@ -83,6 +87,6 @@ def test_a_person_who_is_nowhere_was_not_found(capsys: Captured) -> None:
     ],
 )
 def test_a_remedy_names_what_helps(words: tuple[str, ...], remedy: str, capsys: Captured) -> None:
-    said(capsys, "plan", "cases", "-o", "run")
+    lines_printed(capsys, "plan", "cases", "-o", "run")
     assert main([*words], {}) == 2
     assert remedy in capsys.readouterr().err
