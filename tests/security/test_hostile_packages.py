@@ -225,7 +225,7 @@ def test_archive_files_within_archive_files_are_never_opened(
         content = held.getvalue()
     zipped()(Path("pakke.zip"), {f"bag/{name}": one for name, one in parts({"data/innen.zip": content}).items()})
     assert main(["validate", "pakke.zip"], {}) == 0
-    assert main(["plan", "pakke.zip", "-o", "run", "--progress", "none"], {}) == 0
+    assert main(["plan", "pakke.zip", "-o", "run", "--progress", "none", "-v"], {}) == 0
     assert "2 Dokumentversjon" in capsys.readouterr().out  # the archive file, and bag-info.txt
 
 
