@@ -105,7 +105,7 @@ def test_a_hidden_sheet_of_a_workbook_is_not_told_either_and_rows_keep_their_num
         targets = "".join(f'<Relationship Id="r{n}" Target="worksheets/sheet{n}.xml" Type="t"/>' for n in (1, 2))
         archive.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="x">{targets}</Relationships>')
         for n in (1, 2):
-            row = f'<row r="1"><c r="A1" t="inlineStr"><is><t>{n}</t></is></c></row>'
+            row = f'<row r="2"><c r="A2" t="inlineStr"><is><t>{n}</t></is></c></row>'
             archive.writestr(
                 f"xl/worksheets/sheet{n}.xml", f"<worksheet {space}><sheetData>{row}</sheetData></worksheet>"
             )

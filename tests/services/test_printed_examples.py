@@ -102,7 +102,7 @@ def test_what_a_refusal_proposes_can_be_typed(
     for resource, verbs in kind.commands.resources.items():
         assert main([*line, resource, "no-such-verb"], held.environment) == 2
         told = capsys.readouterr().err
-        assert "There is no such verb" in told
+        assert "There is no such subcommand" in told
         assert all(f"{verb.usage}" in told for verb in verbs)
     assert main([*line, "no-such-thing"], held.environment) == 2
     told = capsys.readouterr().err
