@@ -75,6 +75,8 @@ def deposit_command(
 def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> int:
     """Makes the folder, its file and its recipe; what is there already stays as it is."""
     place = str(Path(source).absolute()) if Path(source).exists() else source
+    with working(session) as work:  # an address with a secret in it is refused before it is written anywhere
+        origins.source_at(place, settings(session, None), emit=work.emit)
     folder.mkdir(parents=True, exist_ok=True)
     text = project_text(place, "no-raf-2022" if with_copies else "none", session.texts.lang)
     write_text(folder / PROJECT_FILE, text, replace=False)

@@ -108,6 +108,8 @@ _CASES = [
     case("scan postgresql://u@127.0.0.1:1/db", 2, 5, config='[connections.cases]\nurl = "postgresql://u@127.0.0.1:1/db"\npassword = {{ file = "{dir}/secrets/database" }}\n'),
     case("recipe new DIR/source -o DIR/new.toml"), case("recipe check DIR/new.toml DIR/source"),
     case("recipe check DIR/bad.toml DIR/source", 4), case("recipe new crm:main -o DIR/crm.toml", 0, 4, 5, 6, config=_CRM),
+    case("deposit new DIR/source -o DIR/project --no-copies"), case("deposit status DIR/project"), case("deposit DIR/project", 4),
+    case("deposit DIR/source", 2), case(f"deposit new postgresql://u:{SECRETS['database']}@127.0.0.1:1/db -o DIR/p2", 2),
     case("plan DIR/source -o DIR/run", 2), case("plan DIR/source -o DIR/run2", 3), case("-vv plan DIR/source -o DIR/run3", 3),
     case("plan DIR/source -o DIR/run4 --strict", 4, 3), case("plan DIR/source --recipe DIR/bad.toml -o DIR/run5", 3),
     case("plan DIR/source -o DIR/run6 --archive URL", 6, config=_FILE), case("plan spend:main -o DIR/run7", 4, 5, 6, config=_SPEND),

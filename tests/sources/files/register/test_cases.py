@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any  # rules, as TOML has them
 
 import pytest
 
@@ -158,7 +159,7 @@ def test_a_run_reads_its_source_again_on_the_same_terms(tmp_path: Path) -> None:
 
 
 def test_rows_of_documents_and_files_are_counted_both_ways(tmp_path: Path) -> None:
-    rules = {"is_of": "document", "column": "Fil", "joins": "path", "columns": {"tittel": "Emne"}}
+    rules: dict[str, Any] = {"is_of": "document", "column": "Fil", "joins": "path", "columns": {"tittel": "Emne"}}
     rows = ["A/a.txt;Om A", "B\\a.txt;Om B", "C/borte.txt;Om C"]
     source = tree(tmp_path, ["A", "B", "D"], rows, head="Fil;Emne", **rules)
     titles = {
