@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from noarkit.forms.findings import Opinion, Outcome, Place
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult
 from noarkit.loading.options import parse_cluster
+from noarkit.model.disclosure import MASK
 from noarkit.reports.fixity import package_fixity
 from noarkit.reports.unit_names import shown_report
 from noarkit.reports.validation_page import REPORT_FORMATS, place_sentence, write_validation
@@ -29,7 +30,7 @@ from noarkit.safe.event_log import log_if_watched
 from noarkit.safe.unpack import LIMITS
 from noarkit.settings import imprint
 from noarkit.verdict import NOT_READY_EXIT
-from noarkit.words.texts import plain
+from noarkit.words.texts import Texts, plain
 
 _MOODS: Mapping[str, Mood] = {"error": "bad", "warning": "warn"}
 _INVALID = PackageFault.exit_code
@@ -101,7 +102,7 @@ def validate_command(
         )
     limits_of_terminal = {"most_places": _SHOWN_PLACES, "most_bytes": _QUICKLY_READ_BYTES} if kind is None else {}
     visible, names = shown_report(package, result, **limits_of_terminal)
-    _print_findings(session, visible, names)
+    _print_findings(session, visible, names, frozenset(_found_alike(result, session.texts)))
     if kind is None and result.number("error") + result.number("warning") and not session.console.as_json:
         _print_next(session, package)
     if second or second_command:
@@ -121,7 +122,7 @@ def validate_command(
     return 0 if result.verdict is None or result.verdict.is_ready else NOT_READY_EXIT
 
 
-def _print_findings(session: Session, report: ValidateResult, names: Mapping[str, str]) -> None:
+def _print_findings(session: Session, report: ValidateResult, names: Mapping[str, str], alike: frozenset[str]) -> None:
     """A finding for each rule that is broken."""
     texts = session.texts
     for outcome in report.outcomes:
@@ -134,7 +135,7 @@ def _print_findings(session: Session, report: ValidateResult, names: Mapping[str
         ]
         session.console.result(
             "finding",
-            "\n".join(_finding_lines(session, outcome, names)),
+            "\n".join(_finding_lines(session, outcome, names, is_alike=rule.code in alike)),
             code=rule.code,
             level=rule.level,
             count=outcome.count,
@@ -161,11 +162,11 @@ def _shown_places(outcome: Outcome) -> Sequence[Place]:
     return outcome.places[:_SHOWN_PLACES] if outcome.rule.level in _MOODS else ()
 
 
-def _finding_lines(session: Session, outcome: Outcome, names: Mapping[str, str]) -> list[str]:
-    """What was found, and where: in the head where it is the same in all places that are shown, else with each."""
+def _finding_lines(session: Session, outcome: Outcome, names: Mapping[str, str], *, is_alike: bool) -> list[str]:
+    """What was found, and where: in the head where it is the same in all places that there are, else with each."""
     texts, rule, places = session.texts, outcome.rule, _shown_places(outcome)
-    sentences = [place_sentence(rule.code, place, texts, whole=True) for place in places]
-    told = sentences[0] if len(set(sentences)) == 1 else ""
+    sentences = [_found_at(place, rule.code, texts) for place in places]
+    told = sentences[0] if is_alike and len(set(sentences)) == 1 else ""
     level, title = texts.say(f"level.{rule.level}"), texts.text("rules", rule.code, "title")
     is_counted = rule.level not in _MOODS
     line = texts.say(
@@ -183,6 +184,25 @@ def _finding_lines(session: Session, outcome: Outcome, names: Mapping[str, str])
     if places and outcome.count > len(places):
         lines.append(texts.say("validate.more-places", count=outcome.count - len(places)))
     return lines
+
+
+def _found_alike(report: ValidateResult, texts: Texts) -> Iterator[str]:
+    """The rules of which the same was found at every place, whether it is shown or not."""
+    for outcome in report.outcomes:
+        sentences = {_found_at(place, outcome.rule.code, texts) for place in outcome.places}
+        if len(sentences) == 1 and outcome.count == len(outcome.places):
+            yield outcome.rule.code
+
+
+def _found_at(place: Place, code: str, texts: Texts) -> str:
+    """What was found at a place, without the name of the file that it begins with: the place says that. Nothing where
+    what it tells of is screened."""
+    if MASK in place.data.values():
+        return ""
+    sentence = place_sentence(code, place, texts, whole=True)
+    for value in place.data.values():
+        sentence = sentence.removeprefix(f"{value}: ")
+    return sentence
 
 
 def _place_line(session: Session, place: Place, names: Mapping[str, str]) -> str:

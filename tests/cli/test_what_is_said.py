@@ -56,6 +56,17 @@ def test_validation_says_what_was_found_and_not_what_should_hold(capsys: Capture
     assert not any("No document file is empty" in line for line in lines)
 
 
+def test_what_was_found_is_said_of_all_places_only_if_it_is_the_same_in_all(capsys: Captured) -> None:
+    for name in ("a1.db", "a2.db", "a3.db", "z.exe"):
+        Path("cases", "a", name).write_bytes(b"\x00\x01" + name.encode())
+    lines_printed(capsys, "ingest", "cases", "-o", "run")
+    lines_printed(capsys, "extract", "-o", "out", code=3)
+    lines = lines_printed(capsys, "validate", "out", code=3)
+    at = lines.index("N410  warning  4  places (rule: Documents are in an archival format)")
+    assert all(line.endswith(".db: db is not accepted for deposit") for line in lines[at + 1 : at + 4])
+    assert all(line.count(".db") == 1 for line in lines[at + 1 : at + 4])
+
+
 def test_many_objects_that_stay_are_told_by_their_reasons(capsys: Captured) -> None:
     lines_printed(capsys, "ingest", "cases", "-o", "run")
     lines = lines_printed(capsys, "retract", "run", code=3)
