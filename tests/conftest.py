@@ -35,7 +35,7 @@ PLENTY_BYTES = 8 << 30
 def pytest_addoption(parser: pytest.Parser) -> None:
     """An order of files that nobody chose, and all tests."""
     parser.addoption("--shuffle", type=int, metavar="SEED", help="take the files in an order drawn by this seed")
-    parser.addoption("--all", action="store_true", help="take all slow tests, and not an eighth of them")
+    parser.addoption("--all", action="store_true", help="take all slow tests, and not a sixteenth of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,6 +1,6 @@
-"""Which tests a run takes. Those that `slow.toml` names are slow: a run of folders takes those of an eighth of files.
+"""Which tests a run takes. Those that `slow.toml` names are slow: a run of folders takes those of a sixteenth of files.
 
-Which eighth is drawn by the commit, so that eight draws take every file once and no two runs of a commit differ. The
+Which sixteenth is drawn by the commit: sixteen draws take every file once, and no two runs of a commit differ. The
 slow tests of a file are taken together, or none of them: some go on where the one before them ended. Who names a file
 or a test, or chooses with -k, -m or --lf, gets all that was chosen; --all and NOARKIT_DEEP=1 take all.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_name("slow.toml")
 _LEFT_OUT = "left_out"
-SHARE = 8
+SHARE = 16
 """The slow tests of one of so many files are taken."""
 
 
@@ -49,12 +49,12 @@ def commit_of(checkout: Path) -> str:
 
 
 def drawn_by(commit: str) -> int:
-    """Which eighth a commit draws."""
+    """Which sixteenth a commit draws."""
     return zlib.crc32(commit.encode()) % SHARE
 
 
 def is_drawn(file: str, draw: int) -> bool:
-    """True for a file whose slow tests a draw takes: one draw of eight."""
+    """True for a file whose slow tests a draw takes: one draw of sixteen."""
     return zlib.crc32(file.encode()) % SHARE == draw
 
 
@@ -77,7 +77,7 @@ class SlowTests:
         if takes_all(config):
             return "slow tests: all that are chosen"
         drawn = f"drawn by commit {self._commit[:8]}" if self._commit else "the same each time, for want of a commit"
-        return f"slow tests: those of an eighth of the files, {drawn}; all with --all, some by their names"
+        return f"slow tests: those of a sixteenth of the files, {drawn}; all with --all, some by their names"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

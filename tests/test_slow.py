@@ -1,4 +1,4 @@
-"""A run takes an eighth of the slow tests, another one with each commit; and all that whoever starts it asks for."""
+"""A run takes a sixteenth of the slow tests, another one with each commit; and all that whoever starts it asks for."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest
         (("-m", "slow"), 19, 1),
     ],
 )
-def test_a_folder_is_run_by_an_eighth_and_what_is_asked_for_is_run_whole(
+def test_a_folder_is_run_by_a_sixteenth_and_what_is_asked_for_is_run_whole(
     folder: pytest.Pytester, words: tuple[str, ...], taken: int, left_out: int
 ) -> None:
     folder.runpytest_inprocess("-p", "no:cacheprovider", *words).assert_outcomes(passed=taken, deselected=left_out)
@@ -78,10 +78,10 @@ def test_the_deep_run_takes_all(folder: pytest.Pytester, monkeypatch: pytest.Mon
 
 def test_the_first_lines_say_what_is_left_out_and_how_it_is_run(folder: pytest.Pytester) -> None:
     told = folder.runpytest_inprocess("-p", "no:cacheprovider")
-    told.stdout.fnmatch_lines("slow tests: those of an eighth of the files, drawn by commit a commit; all with --all*")
+    told.stdout.fnmatch_lines("slow tests: those of a sixteenth of the files, drawn by commit a commit; all with --all*")
 
 
-def test_eight_draws_take_each_file_once() -> None:
+def test_sixteen_draws_take_each_file_once() -> None:
     files = list(read_list())
     assert Counter(file for draw in range(SHARE) for file in files if is_drawn(file, draw)) == dict.fromkeys(files, 1)
     assert min(sum(is_drawn(file, draw) for file in files) for draw in range(SHARE)) > len(files) / SHARE / 2
