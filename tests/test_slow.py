@@ -78,7 +78,7 @@ def test_the_deep_run_takes_all(folder: pytest.Pytester, monkeypatch: pytest.Mon
 
 def test_the_first_lines_say_what_is_left_out_and_how_it_is_run(folder: pytest.Pytester) -> None:
     told = folder.runpytest_inprocess("-p", "no:cacheprovider")
-    told.stdout.fnmatch_lines("slow tests: those of a sixteenth of the files, drawn by commit a commit; all with --all*")
+    told.stdout.fnmatch_lines("slow tests: those of a sixteenth of the files, drawn by commit a commit*")
 
 
 def test_sixteen_draws_take_each_file_once() -> None:

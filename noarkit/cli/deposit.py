@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from noarkit.errors import NotApproved, UsageFault
 from noarkit.events import EventFields
 from noarkit.loading.next_step import command_line
 from noarkit.loading.request import GLOBALS, RunRequest
+from noarkit.projects.lines import line_of
 from noarkit.projects.project import PROJECT_FILE, RECIPE_FILE, Project, project_text, read_project
-from noarkit.projects.road import PACKAGE, STEPS, Step, newest, road
+from noarkit.projects.questions import Question, answer, questions
+from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
 from noarkit.records import digest_of
 from noarkit.safe.atomic import write_text
 from noarkit.safe.foreground import run_in_front
@@ -28,6 +31,7 @@ from noarkit.wings import has_wing
 EVENTS: EventFields = {
     "step": {"step": STEPS, "state": ("done", "next", "waiting", "later", "off"), "command": "text?"},
     "project": {"path": "text", "questions": "count"},
+    "question": {"key": "text", "where": "text", "choices": "list", "evidence": "text"},
 }
 _GOES_ON = (0, 3)
 """Exit codes after which the road goes on: done, or done but for what is listed."""
@@ -41,6 +45,9 @@ _WAITS = NotApproved.exit_code
 @option("--no-copies", is_flag=True)
 @option("--approve", is_flag=True)
 @option("--by", metavar="NAME")
+@option("--accept", multiple=True, metavar="REASON")
+@option("--ask", is_flag=True)
+@option("--from", "first", type=click.Choice(REPEATED))
 @option("--to", "last", type=click.Choice(STEPS))
 @option("--dry-run", is_flag=True)
 def deposit_command(
@@ -52,7 +59,10 @@ def deposit_command(
     no_copies: bool,
     approve: bool,
     by: str | None,
-    last: str | None,
+    accept: tuple[str, ...],
+    ask: bool,
+    first: StepName | None,
+    last: StepName | None,
     dry_run: bool,
 ) -> int:
     """Makes a project, tells how far one is, or goes on with it."""
@@ -60,7 +70,7 @@ def deposit_command(
         if place is None or output is None:
             raise UsageFault(what="missing-argument", where="noarkit deposit new", do="SOURCE -o PROJECT")
         return _new(session, place, output, with_copies=not no_copies and has_wing("copies"))
-    if approve and not by:
+    if (approve or accept) and not by:
         raise UsageFault(what="no-approver", where=action, do="--by NAME")
     if action == "status":
         if place is None:
@@ -69,7 +79,25 @@ def deposit_command(
         return 0
     if place is not None:
         raise UsageFault(what="missing-argument", where="noarkit deposit", do="new, status or PROJECT")
-    return _go_on(session, read_project(Path(action)), approver=by if approve else None, last=last, dry_run=dry_run)
+    project = read_project(Path(action))
+    if ask:
+        _ask(session, project)
+        project = read_project(project.folder)
+    accepted = [word for reason in accept for word in ("--accept", reason)] + (["--by", by or ""] if accept else [])
+    wish = _Wish(by if approve else None, tuple(accepted), first, last, dry_run)
+    return _go_on(session, project, wish)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a person asks for: by whom the plan is approved, which reasons are accepted, the steps to begin and end
+    with, and whether the next command is only printed."""
+
+    approver: str | None
+    accepted: tuple[str, ...]
+    first: StepName | None
+    last: StepName | None
+    dry_run: bool
 
 
 def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> int:
@@ -98,23 +126,33 @@ def _look(session: Session, project: Project) -> tuple[Step, ...]:
         return road(project, lambda: digest_of(source, work.emit))
 
 
-def _go_on(session: Session, project: Project, *, approver: str | None, last: str | None, dry_run: bool) -> int:
+def _ask(session: Session, project: Project) -> None:
+    """Puts each question to whoever sits at the terminal, and writes the answers into the files."""
+    for question in questions(project):
+        told = _note(session, "question", {"question": question})
+        kind = click.Choice(question.choices) if question.choices else None
+        answer(question, str(click.prompt(told, type=kind, err=True)).strip())
+
+
+def _go_on(session: Session, project: Project, wish: _Wish) -> int:
     """Runs each next command until all is done or a person must decide."""
     gravest = 0
     for turn in count():
         steps = _look(session, project)
-        step = next((step for step in steps if step.state in ("next", "waiting")), None)
-        if step is not None and last is not None and STEPS.index(step.name) > STEPS.index(last):
+        step = _again(steps, wish) if not turn else None
+        step = step or next((step for step in steps if step.state in ("next", "waiting")), None)
+        if step is not None and wish.last is not None and STEPS.index(step.name) > STEPS.index(wish.last):
             step = None
         if step is None:
-            return _judge(session, project) if last is None else gravest
+            return _judge(session, project, wish) if wish.last is None else gravest
         # only a plan that stood before this command can have been looked at
-        is_approval = step.name == "approve" and approver is not None and not turn
+        is_approval = step.name == "approve" and wish.approver is not None and not turn
         if step.state == "waiting" and not is_approval:
             _print_road(session, steps)
+            _print_questions(session, project)
             return _WAITS
-        words = (*step.command, *((approver or "",) if is_approval else ()))
-        if dry_run:
+        words = (*step.command, *((wish.approver or "",) if is_approval else ()))
+        if wish.dry_run:
             session.console.result("step", _command(words), step=step.name, state=step.state, command=_command(words))
             return 0
         code = _run(session, words)
@@ -124,11 +162,14 @@ def _go_on(session: Session, project: Project, *, approver: str | None, last: st
     raise AssertionError("a road without an end")
 
 
-def _judge(session: Session, project: Project) -> int:
+def _again(steps: tuple[Step, ...], wish: _Wish) -> Step | None:
+    """The step that is done and asked for once more; None where the road is not that far."""
+    return next((step for step in steps if step.name == wish.first and step.state == "done"), None)
+
+
+def _judge(session: Session, project: Project, wish: _Wish) -> int:
     """Says whether the package is ready for deposit."""
-    package = newest(project.folder, PACKAGE)
-    schemas = ("--schemas", project.schemas) if project.schemas else ()
-    return _run(session, ("validate", str(package), *schemas))
+    return _run(session, ("validate", *line_of("validate", project), *wish.accepted))
 
 
 def _run(session: Session, words: tuple[str, ...]) -> int:
@@ -149,6 +190,16 @@ def _line(words: tuple[str, ...]) -> list[str]:
     return command_line(words[0], *words[1:], line=RunRequest(words[0], values=values))
 
 
+def _question(session: Session, question: object) -> str:
+    """A question, where it stands, and what can be answered."""
+    if not isinstance(question, Question):
+        raise TypeError(question)
+    texts, name = session.texts, f"deposit.ask-{question.key}"
+    text = texts.say(name) if texts.has("say", name) else f"{question.key}: {question.evidence}".rstrip(" :")
+    choices = f" ({', '.join(question.choices)})" if question.choices else ""
+    return texts.say("deposit.asks", where=question.where, text=text + choices)
+
+
 def _print_road(session: Session, steps: tuple[Step, ...]) -> None:
     """A line for each step, and beneath it what is to be said of it."""
     texts = session.texts
@@ -159,14 +210,24 @@ def _print_road(session: Session, steps: tuple[Step, ...]) -> None:
         session.console.result("step", "\n".join([line, *notes]), step=step.name, state=step.state, command=command)
 
 
+def _print_questions(session: Session, project: Project) -> None:
+    """A line of JSON for each question, for programs; people have read them among the steps."""
+    for question in questions(project) if session.console.as_json else ():
+        session.console.result(
+            "question",
+            "",
+            key=question.key,
+            where=question.where,
+            choices=list(question.choices),
+            evidence=question.evidence,
+        )
+
+
 def _note(session: Session, key: str, data: Mapping[str, object]) -> str:
     """What is to be said of a step, with the command that a person runs."""
     texts = session.texts
     if key == "question":
-        name = f"deposit.ask-{data['name']}"
-        return texts.say(
-            "deposit.asks", where=data["where"], text=texts.say(name) if texts.has("say", name) else data["name"]
-        )
+        return _question(session, data["question"])
     if key == "problem":
         problem = data["data"] if isinstance(data["data"], dict) else {}
         reason = texts.problem(str(data["problem"]), problem)

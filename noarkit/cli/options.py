@@ -15,6 +15,7 @@ from typing import Any, Concatenate, Literal, ParamSpec
 import click
 from click.core import ParameterSource
 
+from noarkit.cli import project_line
 from noarkit.cli.console import Console
 from noarkit.cli.line_names import complete_remedy, names_at_hand
 from noarkit.cli.operating import HOOK_MOMENTS, CommandStart, begin_operations, operations_flags
@@ -112,7 +113,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keeps what stands on the line, for the help of what it names."""
         ctx.meta[_ON_LINE] = tuple(args)
-        return super().parse_args(ctx, args)
+        takes_project = self.name in project_line.COMMANDS and not ctx.resilient_parsing
+        return super().parse_args(ctx, project_line.with_project(self, ctx, args) if takes_project else args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """What stands behind the name of the command, options in the language of the session."""
@@ -168,6 +170,9 @@ def command(
 
         click_command = click.command(name, cls=Command)(call)
         click_command.exits = tuple(sorted({0, 1, 2, *exits}))
+        if name in project_line.COMMANDS:
+            names = (f"--{project_line.NAME}",)
+            click_command.params.append(Option(names, expose_value=False, envvar=variable_of(names), metavar="PROJECT"))
         click_command.params.extend(_hidden_globals())
         return click_command
 

@@ -6,7 +6,7 @@ take this file. `"ask"` stands where nobody has decided yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -40,8 +40,6 @@ class Project:
     form: str
     schemas: str
     change_log: str
-    questions: tuple[str, ...]
-    """The names of what nobody has decided yet: `creator.name`."""
 
     @property
     def file(self) -> Path:
@@ -70,7 +68,6 @@ def read_project(folder: Path) -> Project:
         form=_text(document, "package", "form", "noark5"),
         schemas=_text(document, "package", "schemas", ""),
         change_log=_text(document, "package", "change_log", "closing"),
-        questions=tuple(_questions(document.data, "")),
     )
 
 
@@ -117,15 +114,3 @@ def _date_policy(document: Document) -> DatePolicy:
         if value == choice:
             return choice
     raise ConfigFault(where=document.where("archive.dates"), why="no-such-choice")
-
-
-def _questions(value: object, name: str) -> Iterator[str]:
-    """The names of all that is asked, as they stand in the file."""
-    if value == ASK:
-        yield name
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _questions(inner, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _questions(inner, name)

@@ -15,29 +15,31 @@ What is not so any more is done again, in a new run or a new package beside the 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, get_args
 
 from noarkit.loading.approval import approval_of
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.next_step import free_name, last_certificate
+from noarkit.loading.next_step import last_certificate
 from noarkit.loading.plan import MADE_FROM
 from noarkit.loading.request import is_planned_by
 from noarkit.loading.state import read_state
-from noarkit.places import is_run
+from noarkit.projects.lines import PACKAGE, line_of, newest, newest_run
 from noarkit.projects.project import Project
+from noarkit.projects.questions import questions
 from noarkit.recipes import check, read_recipe
+from noarkit.recipes.register_section import UNANSWERED
 from noarkit.safe.toml import read_text
 from noarkit.wings import require_wing
 
 StepName = Literal["recipe", "copies", "plan", "approve", "ingest", "verify", "package"]
 STEPS: tuple[StepName, ...] = get_args(StepName)
+REPEATED: tuple[StepName, ...] = ("copies", "plan", "ingest", "verify", "package")
+"""The steps that can be done once more although they are done; what a person decided is not asked again."""
 StepState = Literal["done", "next", "waiting", "later", "off"]
-RUN, PACKAGE = "run", "package"
-_NUMBERED = re.compile(r"(.+?)(?:-(\d+))?(\.tar|\.zip)?")
+_COMMANDS: Mapping[StepName, str] = {"recipe": "recipe new", "copies": "derive", "package": "extract"}
+"""The command of a step, where it is called otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,95 +69,71 @@ class _Look:
 
 def road(project: Project, source_digest: Callable[[], str]) -> tuple[Step, ...]:
     """All steps in their order. The first that is not done is next, or waits for a person."""
-    run = newest(project.folder, RUN)
-    look = _Look(project, source_digest(), RunFolder(run) if run is not None and is_run(run) else None)
-    return tuple(_steps(look))
+    return tuple(_steps(_Look(project, source_digest(), newest_run(project))))
 
 
 def _steps(look: _Look) -> Iterator[Step]:
     is_open = True
-    for name, step_of in _STEPS:
+    for name, state_of in _STEPS:
         if not is_open:
             yield Step(name, "later")
             continue
         here = replace(look, notes=[])
-        step = step_of(here)
-        yield replace(step, notes=(*step.notes, *here.notes))
-        is_open = step.state in ("done", "off")
+        state = state_of(here)
+        command = () if state == "off" else command_of(name, look.project)
+        yield Step(name, state, command, tuple(here.notes))
+        is_open = state in ("done", "off")
 
 
-def newest(folder: Path, stem: str) -> Path | None:
-    """The one with the highest number among `run`, `run-2`, `run-3`."""
-    numbered = ((path, _NUMBERED.fullmatch(path.name)) for path in folder.glob(f"{stem}*"))
-    numbers = {int(match[2] or 1): path for path, match in numbered if match and match[1] == stem and not match[3]}
-    return numbers[max(numbers)] if numbers else None
+def command_of(name: StepName, project: Project) -> tuple[str, ...]:
+    """The words of the command that does a step. Who approves stands behind them."""
+    command = _COMMANDS.get(name, name)
+    return (*command.split(), *line_of(command, project), *(("--by",) if name == "approve" else ()))
 
 
-def _recipe(look: _Look) -> Step:
+def _recipe(look: _Look) -> StepState:
     project = look.project
     if not project.recipe.is_file():
-        return Step("recipe", "next", ("recipe", "new", project.source, "-o", str(project.recipe)))
+        return "next"
     recipe = read_recipe(read_text(project.recipe), str(project.recipe))
-    problems = [problem for problem in check(recipe) if not problem.warning]
+    problems = [problem for problem in check(recipe) if not problem.warning and problem.key != UNANSWERED]
     for problem in problems:
         look.note("problem", where=str(project.recipe), line=problem.line, problem=problem.key, data=dict(problem.data))
-    for name in project.questions:
-        look.note("question", where=str(project.file), name=name)
-    return Step("recipe", "waiting" if problems or project.questions else "done")
+    asked = questions(project)
+    for question in asked:
+        look.note("question", question=question)
+    return "waiting" if problems or asked else "done"
 
 
-def _copies(look: _Look) -> Step:
+def _copies(look: _Look) -> StepState:
     project = look.project
     if project.copies is None:
-        return Step("copies", "off")
+        return "off"
     require_wing("copies")
     from noarkit.copies.numbers import format_rows, state_counts
     from noarkit.copies.store import SOURCE_DIGEST, CopyStore
 
-    words: tuple[str, ...] = ("derive", project.source, "-o", str(project.copies), "--recipe", str(project.recipe))
-    words += () if project.copies_policy == "no-raf-2022" else ("--policy", project.copies_policy)
     if not project.copies.is_dir():
-        return Step("copies", "next", words)
+        return "next"
     with CopyStore.open(project.copies) as store:
         counts = state_counts(format_rows(store, max(store.latest_walks(), default=0)))
         is_of_now = store.meta(SOURCE_DIGEST) == look.source_digest
     look.note("copies", made=counts["made"], held=counts["held"], failed=counts["failed"])
     if counts["open"] or not is_of_now:
-        return Step("copies", "next", words)
+        return "next"
     if counts["held"]:
         look.note("held", count=counts["held"], copies=str(project.copies))
-        return Step("copies", "waiting")
-    return Step("copies", "done")
+        return "waiting"
+    return "done"
 
 
-def _plan(look: _Look) -> Step:
-    project, run = look.project, look.run
+def _plan(look: _Look) -> StepState:
+    run = look.run
     if run is not None and run.is_planned and (reason := _why_old(look, run)) is None:
-        return Step("plan", "done")
+        return "done"
     if run is not None:
         look.note("old-plan", run=str(run.path), why=reason if run.is_planned else "unfinished")
-    target = run.path if run is not None and not run.is_planned else Path(free_name(project.folder / RUN))
-    words: tuple[str, ...] = (
-        "plan",
-        project.source,
-        "--recipe",
-        str(project.recipe),
-        "--archive",
-        project.archive,
-        "-o",
-        str(target),
-    )
-    words += () if project.copies is None else ("--copies", str(project.copies))
-    words += ("--carry-dates",) if project.dates == "carry" else ()
-    words += _since(look)
-    return Step("plan", "next", words)
-
-
-def _since(look: _Look) -> tuple[str, ...]:
-    """The run before it, where that was loaded: what is in the archive is not loaded again."""
-    run = look.run
-    loaded = run is not None and run.is_planned and read_state(run).begun
-    return ("--since", str(run.path)) if run is not None and loaded else ()
+    return "next"
 
 
 def _why_old(look: _Look, run: RunFolder) -> str | None:
@@ -176,50 +154,44 @@ def _why_old(look: _Look, run: RunFolder) -> str | None:
     return None
 
 
-def _approve(look: _Look) -> Step:
+def _approve(look: _Look) -> StepState:
     run = _run_of(look)
     if not look.project.approval:
-        return Step("approve", "off")
+        return "off"
     if read_state(run).begun or approval_of(run) is not None:
-        return Step("approve", "done")
+        return "done"
     look.note("approve", page=str(run.path / "plan.html"), folder=str(look.project.folder))
-    return Step("approve", "waiting", ("approve", str(run.path), "--by"))
+    return "waiting"
 
 
-def _ingest(look: _Look) -> Step:
+def _ingest(look: _Look) -> StepState:
     run = _run_of(look)
     state = read_state(run)
     archived = state.numbers.archived + state.numbers.already_there
     look.note("loaded", archived=archived, left_out=state.left_out)
     if state.is_loaded and (state.closed or not state.closes):
-        return Step("ingest", "done")
-    todays = ("--todays-dates",) if look.project.dates == "todays" else ()
-    return Step("ingest", "next", ("ingest", str(run.path), "--archive", look.project.archive, *todays))
+        return "done"
+    return "next"
 
 
-def _verify(look: _Look) -> Step:
+def _verify(look: _Look) -> StepState:
     run = _run_of(look)
     certificate = last_certificate(run, str(run.plan()["sha256"]))
     if certificate is not None and certificate["verdict"] != "not_verified":
-        return Step("verify", "done")
-    words = ("verify", str(run.path), "--archive", look.project.archive, "--depth", look.project.depth)
-    return Step("verify", "next", words)
+        return "done"
+    return "next"
 
 
-def _package(look: _Look) -> Step:
+def _package(look: _Look) -> StepState:
     project, run = look.project, _run_of(look)
     package = newest(project.folder, PACKAGE)
     certificates = [path for path, _ in run.certificates(str(run.plan()["sha256"]))]
     if package is not None:
         made_ns = package.stat().st_mtime_ns
         if all(path.stat().st_mtime_ns <= made_ns for path in (project.file, *certificates[:1])):
-            return Step("package", "done")
+            return "done"
         look.note("old-package", package=str(package))
-    target = free_name(project.folder / PACKAGE)
-    words: tuple[str, ...] = ("extract", "-o", target, "--as", project.form, "--archive", project.archive)
-    words += ("--package", str(project.file), "--change-log", project.change_log)
-    words += ("--schemas", project.schemas) if project.schemas else ()
-    return Step("package", "next", words)
+    return "next"
 
 
 def _run_of(look: _Look) -> RunFolder:
@@ -228,7 +200,7 @@ def _run_of(look: _Look) -> RunFolder:
     return look.run
 
 
-_STEPS: Sequence[tuple[StepName, Callable[[_Look], Step]]] = (
+_STEPS: Sequence[tuple[StepName, Callable[[_Look], StepState]]] = (
     ("recipe", _recipe),
     ("copies", _copies),
     ("plan", _plan),

@@ -22,6 +22,8 @@ from noarkit.recipes.toml_table import KINDS, Table
 
 _OF_CASES = ("no_folder", "no_row")
 _KEYS = ("file", "sheet", "is_of", "joins", "columns", "keep")
+UNANSWERED = "register-unanswered"
+"""The problem of what stands as a question."""
 _EXAMPLE = '{ Saksnummer = "case.number" }'
 
 
@@ -44,7 +46,7 @@ def read_register_rules(table: Table, kinds: tuple[str, ...]) -> RegisterRules:
     row_ways: tuple[NoRowPolicy, ...] = get_args(NoRowPolicy)
     for name in _OF_CASES:
         if table.data.get(name) == "ask":
-            table.problem("register-unanswered", name, name=name)
+            table.problem(UNANSWERED, name, name=name)
     return RegisterRules(
         file=table.text("file"),
         sheet=table.text("sheet"),

@@ -14,19 +14,22 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.old_share import make_share
+from tests.waiting import came
 
 STEPS = ("recipe", "copies", "plan", "approve", "ingest", "verify", "package")
 
 
-def noarkit(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """One command, to its end."""
+def noarkit(*words: object, cwd: Path, project: str = "") -> subprocess.CompletedProcess[str]:
+    """One command, to its end; a project may be named by the environment."""
     command = [sys.executable, "-m", "noarkit", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    named = {"NOARKIT_PROJECT": project} if project else {}
+    return subprocess.run(command, cwd=cwd, env={**os.environ, **named}, capture_output=True, text=True, check=False)
 
 
 def states(cwd: Path) -> dict[str, str]:
@@ -171,18 +174,64 @@ def test_killed_anywhere_and_run_again_it_comes_to_the_same(seed: int, tmp_path:
         )
         time.sleep(chance.random() * 6)
         number = signal.SIGKILL if chance.random() < 0.5 else signal.SIGTERM
-        children = _descendants(process.pid)
-        for one in (process.pid, *children) if number == signal.SIGKILL else (process.pid,):
-            try:
-                os.kill(one, number)
-            except ProcessLookupError:
-                continue
-        process.wait()
+        _end(process, number)
     said = go_on(tmp_path, *([] if states(tmp_path)["approve"] == "done" else ["--approve", "--by", "Kari"]), code=3)
     assert "Not ready for deposit" in said
     run = noarkit("status", "p/run", "--json", cwd=tmp_path)
     numbers = [json.loads(line) for line in run.stdout.splitlines()]
     assert any(line.get("archived") == 18 * 7 for line in numbers), run.stdout
+
+
+def test_a_plan_that_was_killed_is_made_in_the_same_run(tmp_path: Path) -> None:
+    new_project(tmp_path, cases_a_year=40)
+    answer(tmp_path)
+    command = [sys.executable, "-m", "noarkit", "deposit", "p"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    run = tmp_path / "p" / "run"
+    assert came((run / "graph.db").exists, pause_s=0.002)
+    _end(process, signal.SIGKILL)
+    assert not (run / "plan.json").exists(), "the kill came too late to say anything"
+    go_on(tmp_path, code=4)
+    assert [path.name for path in (tmp_path / "p").glob("run*")] == ["run"]
+    assert states(tmp_path)["approve"] == "waiting"
+
+
+def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    asked = noarkit("deposit", "p", "--to", "recipe", "--json", cwd=tmp_path)
+    told = [json.loads(line) for line in asked.stdout.splitlines()]
+    places = [line for line in told if line["event"] == "question"]
+    assert [place["key"] for place in places] == ["creator.name", "system.name"]
+    lines = (tmp_path / "p" / "deposit.toml").read_text("utf-8").splitlines()
+    assert all('"ask"' in lines[int(place["where"].rpartition(":")[2]) - 1] for place in places)
+
+    answers = 'Sætre "gamle" kommune\nFilserver\n'
+    command = [sys.executable, "-m", "noarkit", "deposit", "p", "--ask"]
+    done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
+    assert done.returncode == 4, "the plan waits for a person"
+    after = (tmp_path / "p" / "deposit.toml").read_text("utf-8").splitlines()
+    changed = [line for line, before in zip(after, lines, strict=True) if line != before]
+    assert [line.split("#")[0].split("=")[1].strip() for line in changed] == [
+        '"Sætre \\"gamle\\" kommune"',
+        '"Filserver"',
+    ]
+
+    assert "noarkit plan" in go_on(tmp_path, "--from", "plan", "--to", "plan", code=0)
+    assert {path.name for path in (tmp_path / "p").glob("run*")} == {"run", "run-2"}
+    assert noarkit("status", "--project", "p", cwd=tmp_path).returncode == 0
+    assert noarkit("approve", "--by", "Kari", cwd=tmp_path, project="p").returncode == 0, "NOARKIT_PROJECT names it too"
+    assert states(tmp_path)["approve"] == "done"
+
+
+def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Ends a command by a signal; what is killed ends with all that it started."""
+    children = _descendants(process.pid) if number == signal.SIGKILL else ()
+    for one in (process.pid, *children):
+        with suppress(ProcessLookupError):
+            os.kill(one, number)
+    process.wait()
 
 
 def _descendants(process: int) -> list[int]:

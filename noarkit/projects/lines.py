@@ -1,0 +1,154 @@
+"""What the ordinary commands are given in a project: what `noarkit deposit` prints and runs, and `--project` fills in.
+
+    line_of("verify", project)   ->   ("saetre/run-2", "--archive", "embedded:saetre/archive", "--depth", "bytes")
+
+Arguments come first, in their order. What is not there yet, as a run before the first plan, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import free_name
+from noarkit.loading.state import read_state
+from noarkit.projects.project import Project
+
+RUN, PACKAGE = "run", "package"
+_NUMBERED = re.compile(r"(.+?)(?:-(\d+))?(\.tar|\.zip)?")
+_DEFAULT_POLICY = "no-raf-2022"
+Line = tuple[str, ...]
+
+
+def line_of(command: str, project: Project) -> Line:
+    """The words behind a command, for a project; none for a command that a project says nothing of."""
+    return _LINES.get(command, _no_words)(project)
+
+
+def newest(folder: Path, stem: str) -> Path | None:
+    """The one with the highest number among `run`, `run-2`, `run-3`."""
+    numbered = ((path, _NUMBERED.fullmatch(path.name)) for path in folder.glob(f"{stem}*"))
+    numbers = {int(match[2] or 1): path for path, match in numbered if match and match[1] == stem and not match[3]}
+    return numbers[max(numbers)] if numbers else None
+
+
+def newest_run(project: Project) -> RunFolder | None:
+    """The run of a project that was begun last, whether its plan was finished or not."""
+    path = newest(project.folder, RUN)
+    return None if path is None else RunFolder(path)
+
+
+def _no_words(project: Project) -> Line:
+    return ()
+
+
+def _scan(project: Project) -> Line:
+    return (project.source, *_recipe(project))
+
+
+def _recipe_check(project: Project) -> Line:
+    return (str(project.recipe), project.source)
+
+
+def _recipe_new(project: Project) -> Line:
+    return (project.source, "-o", str(project.recipe))
+
+
+def _derive(project: Project) -> Line:
+    if project.copies is None:
+        return (project.source, *_recipe(project))
+    return (project.source, "-o", str(project.copies), *_recipe(project), *_policy(project))
+
+
+def _plan(project: Project) -> Line:
+    dates = ("--carry-dates",) if project.dates == "carry" else ()
+    target = ("-o", str(_plan_target(project)))
+    return (project.source, *_recipe(project), *_archive(project), *target, *_copies(project), *dates, *_since(project))
+
+
+def _ingest(project: Project) -> Line:
+    todays = ("--todays-dates",) if project.dates == "todays" else ()
+    return (*_run(project), *_archive(project), *todays)
+
+
+def _verify(project: Project) -> Line:
+    return (*_run(project), *_archive(project), "--depth", project.depth)
+
+
+def _extract(project: Project) -> Line:
+    target = ("-o", free_name(project.folder / PACKAGE), "--as", project.form)
+    facts = ("--package", str(project.file), "--change-log", project.change_log)
+    return (*target, *_archive(project), *facts, *_schemas(project))
+
+
+def _validate(project: Project) -> Line:
+    return (*_package(project), *_schemas(project))
+
+
+def _doctor(project: Project) -> Line:
+    return (*_archive(project), *(() if project.copies is None else ("--copies", *_policy(project))))
+
+
+def _run(project: Project) -> Line:
+    run = newest_run(project)
+    return () if run is None else (str(run.path),)
+
+
+def _run_and_archive(project: Project) -> Line:
+    return (*_run(project), *_archive(project))
+
+
+def _package(project: Project) -> Line:
+    package = newest(project.folder, PACKAGE)
+    return () if package is None else (str(package),)
+
+
+def _place(project: Project) -> Line:
+    return (project.archive,)
+
+
+def _recipe(project: Project) -> Line:
+    return ("--recipe", str(project.recipe))
+
+
+def _archive(project: Project) -> Line:
+    return ("--archive", project.archive)
+
+
+def _copies(project: Project) -> Line:
+    return () if project.copies is None else ("--copies", str(project.copies))
+
+
+def _policy(project: Project) -> Line:
+    return () if project.copies_policy == _DEFAULT_POLICY else ("--policy", project.copies_policy)
+
+
+def _schemas(project: Project) -> Line:
+    return ("--schemas", project.schemas) if project.schemas else ()
+
+
+def _plan_target(project: Project) -> Path:
+    """A plan that was not finished is gone on with; beside one that stands a new one is made."""
+    run = newest_run(project)
+    return run.path if run is not None and not run.is_planned else Path(free_name(project.folder / RUN))
+
+
+def _since(project: Project) -> Line:
+    """The run before it, where that was loaded: what is in the archive is not loaded again."""
+    run = newest_run(project)
+    is_loaded = run is not None and run.is_planned and read_state(run).begun
+    return ("--since", str(run.path)) if run is not None and is_loaded else ()
+
+
+_LINES: Mapping[str, Callable[[Project], Line]] = {
+    **{"scan": _scan, "recipe check": _recipe_check, "recipe new": _recipe_new, "derive": _derive, "plan": _plan},
+    **dict.fromkeys(("estimate", "retry", "close", "retract"), _run_and_archive),
+    **dict.fromkeys(("approve", "status", "report"), _run),
+    **{"ingest": _ingest, "verify": _verify, "extract": _extract, "validate": _validate},
+    **dict.fromkeys(("browse", "search", "find-person", "ls", "show", "get", "codes", "groups"), _place),
+    "doctor": _doctor,
+}
+COMMANDS = frozenset(name.partition(" ")[0] for name in _LINES)
+"""The commands that a project says something of."""

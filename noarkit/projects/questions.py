@@ -1,0 +1,85 @@
+"""What nobody has decided yet: each `"ask"` in the two files of a project, with what the file says of it.
+
+questions(project)[0]   ->   Question("register.no_folder", Path("saetre/recipe.toml"), 14, "2 rows have no folder …")
+answer(question, "make")     the same line, with `"make"` for `"ask"`; every other stays as it is
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from noarkit.projects.project import ASK, Project
+from noarkit.recipes.recipe_model import NoFolderPolicy, NoRowPolicy
+from noarkit.recipes.toml_writer import basic_string
+from noarkit.safe.atomic import write_text
+from noarkit.safe.toml import Document, read_text, read_toml
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "register.no_folder": get_args(NoFolderPolicy),
+    "register.no_row": get_args(NoRowPolicy),
+}
+_ASKED = re.compile(rf"""(["']){ASK}\1""")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: the key as it stands in its file, the line, and the comments that stand at it."""
+
+    key: str
+    file: Path
+    line: int
+    evidence: str
+
+    @property
+    def where(self) -> str:
+        """File and line, as faults of a file name them."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers that can be given; none where any text can."""
+        return tuple(choice for choice in _CHOICES.get(self.key, ()) if choice != ASK)
+
+
+def questions(project: Project) -> tuple[Question, ...]:
+    """All that is asked, in the order of the files. Raises `ConfigFault`."""
+    files = (file for file in (project.file, project.recipe) if file.is_file())
+    return tuple(question for file in files for question in _questions(read_toml(file)))
+
+
+def answer(question: Question, text: str) -> None:
+    """Writes the answer into the file, in place of the first `"ask"` of its line."""
+    lines = read_text(question.file).splitlines(keepends=True)
+    lines[question.line - 1] = _ASKED.sub(lambda _: basic_string(text), lines[question.line - 1], count=1)
+    write_text(question.file, "".join(lines))
+
+
+def _questions(document: Document) -> Iterator[Question]:
+    lines = read_text(document.path).splitlines()
+    for key in _keys(document.data, ""):
+        line = int(document.where(key).rpartition(":")[2])
+        yield Question(key, document.path, line, _evidence(lines, line))
+
+
+def _keys(value: object, key: str) -> Iterator[str]:
+    if value == ASK:
+        yield key
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _keys(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner, key)
+
+
+def _evidence(lines: list[str], line: int) -> str:
+    """The comments right above a line, and the one that ends it."""
+    above = line - 1
+    while above and lines[above - 1].lstrip().startswith("#"):
+        above -= 1
+    behind = _ASKED.split(lines[line - 1])[-1].partition("#")[2]
+    return " ".join(text.strip(" #") for text in (*lines[above : line - 1], behind) if text.strip(" #"))
