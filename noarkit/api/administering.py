@@ -70,11 +70,11 @@ def administered(
 def list_codes(administration: Administration, name: str | None = None) -> Iterator[CodeResult]:
     """Yields the codes of a list, or of all lists; each list once, whichever types have it. Raises `UsageFault` for a
     list that the archive does not have."""
-    lists = {listed.field: listed for listed in administration.code_lists(field=name)}
+    lists = {code_list.field: code_list for code_list in administration.code_lists(field=name)}
     if name is not None and name not in lists:
         raise UsageFault(what="no-such-code-list", where=name)
-    for field, listed in sorted(lists.items()):
-        yield from (CodeResult(field, code, is_default=code.code == listed.default) for code in listed.values)
+    for field, code_list in sorted(lists.items()):
+        yield from (CodeResult(field, code, is_default=code.code == code_list.default) for code in code_list.values)
 
 
 def set_code(administration: Administration, name: str, code: ListedCode, *, dry_run: bool = False) -> CodeResult:
@@ -82,7 +82,7 @@ def set_code(administration: Administration, name: str, code: ListedCode, *, dry
 
     Raises `UsageFault` for a list that the archive does not have, faults of the archive.
     """
-    before = _find(list_codes(administration, name), lambda listed: listed.code.code == code.code)
+    before = _find(list_codes(administration, name), lambda entry: entry.code.code == code.code)
     if before is None:
         change: Change = "added"
     else:
@@ -96,7 +96,7 @@ def set_code(administration: Administration, name: str, code: ListedCode, *, dry
 
 def remove_code(administration: Administration, name: str, code: str, *, dry_run: bool = False) -> CodeResult:
     """Takes a code out of a list; the archive refuses one that is in use. Raises `UsageFault` where there is none."""
-    before = _find(list_codes(administration, name), lambda listed: listed.code.code == code)
+    before = _find(list_codes(administration, name), lambda entry: entry.code.code == code)
     if before is None:
         raise UsageFault(what="no-such-code", where=f"{name} {code}")
     administration.delete_code(name, code)

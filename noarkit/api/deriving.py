@@ -225,13 +225,13 @@ def accept_copies(copies: Place, what: Collection[str], *, by: str, settings: Se
     at = datetime.fromtimestamp(resolve_settings(None, settings).now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     accepted = 0
     with CopyStore.open(Path(copies)) as store, claimed(store.folder / LOCK, str(store.folder)):
-        wanted = {whole_sha256(store, name) for name in what}
-        unknown = set(wanted)
+        digests = {whole_sha256(store, name) for name in what}
+        unknown = set(digests)
         for copy in list(held_copies(store)):
             codes = held_codes(copy)
-            names = {copy.source_sha256, *record_keys(store, copy.n)} & wanted
+            names = {copy.source_sha256, *record_keys(store, copy.n)} & digests
             unknown -= names | set(codes)
-            if names or (codes and set(codes) <= wanted):
+            if names or (codes and set(codes) <= digests):
                 accept_copy(store, copy.n, ", ".join(sorted(names or set(codes))), by.strip(), at)
                 accepted += 1
         if unknown and not accepted:

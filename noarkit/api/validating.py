@@ -84,17 +84,17 @@ class Signature:
 
 def _judge(result: ValidateResult, package: Path, accept: Sequence[str], signature: Signature) -> ValidateResult:
     """The result with its verdict, and with what a person accepts now or accepted before."""
-    described = result.description_sha256
+    description_digest = result.description_sha256
     facts = judged_facts(result, package)
-    if accept and (facts is None or not described):
+    if accept and (facts is None or not description_digest):
         raise UsageFault(what="accept-not-possible", where=f"--accept {accept[0]}")
     if facts is None:
         return result
-    if accept and described:
+    if accept and description_digest:
         day = signature.day.isoformat()
         accepted = accept_reasons(
-            package, described, decide(facts), accept, by=signature.by, day=day, note=signature.note
+            package, description_digest, decide(facts), accept, by=signature.by, day=day, note=signature.note
         )
     else:
-        accepted = accepted_beside(package, described)
+        accepted = accepted_beside(package, description_digest)
     return replace(result, verdict=decide(facts, accepted))

@@ -62,7 +62,7 @@ def is_newer(name: str, reference: str = "") -> bool:
     if all(kind.newer for kind in types):
         return True
     references = [kind.references[reference] for kind in types if reference in kind.references]
-    return bool(references) and all(found.newer for found in references)
+    return bool(references) and all(reference.newer for reference in references)
 
 
 def has_field(archive: Archive, kind: str, name: str) -> bool:

@@ -11,6 +11,7 @@ terminal        lines broken to the width of a terminal, verdicts in colour
 line_names      what RUN and SOURCE are on this command line
 next_command    the command that comes next, with the real names
 progress        how far a run is, on a terminal and elsewhere
+project_line    what `--project` fills in
 register_lines  how a register joins, as lines
 noark_help      what `help` says of types and fields of Noark 5
 noark_lists     all of them, for the chapter `noark-fields`

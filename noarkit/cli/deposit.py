@@ -84,12 +84,12 @@ def deposit_command(
         _ask(session, project)
         project = read_project(project.folder)
     accepted = [word for reason in accept for word in ("--accept", reason)] + (["--by", by or ""] if accept else [])
-    wish = _Wish(by if approve else None, tuple(accepted), first, last, dry_run)
-    return _go_on(session, project, wish)
+    options = _RoadOptions(by if approve else None, tuple(accepted), first, last, dry_run)
+    return _go_on(session, project, options)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _RoadOptions:
     """What a person asks for: by whom the plan is approved, which reasons are accepted, the steps to begin and end
     with, and whether the next command is only printed."""
 
@@ -116,7 +116,7 @@ def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> i
     lines = [session.texts.say("deposit.made", path=project.file, count=len(notes))]
     lines += [f"  {_note(session, key, data)}" for key, data in notes]
     session.console.result("project", "\n".join(lines), path=str(folder), questions=len(notes))
-    session.console.notify("deposit.next", command=next_command("deposit", folder))
+    session.console.notify("deposit.next", command=next_command("deposit", folder, "--ask"))
     return 0
 
 
@@ -129,30 +129,30 @@ def _look(session: Session, project: Project) -> tuple[Step, ...]:
 def _ask(session: Session, project: Project) -> None:
     """Puts each question to whoever sits at the terminal, and writes the answers into the files."""
     for question in questions(project):
-        told = _note(session, "question", {"question": question})
+        sentence = _note(session, "question", {"question": question})
         kind = click.Choice(question.choices) if question.choices else None
-        answer(question, str(click.prompt(told, type=kind, err=True)).strip())
+        answer(question, str(click.prompt(sentence, type=kind, err=True)).strip())
 
 
-def _go_on(session: Session, project: Project, wish: _Wish) -> int:
+def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
     """Runs each next command until all is done or a person must decide."""
     gravest = 0
     for turn in count():
         steps = _look(session, project)
-        step = _again(steps, wish) if not turn else None
+        step = _again(steps, options) if not turn else None
         step = step or next((step for step in steps if step.state in ("next", "waiting")), None)
-        if step is not None and wish.last is not None and STEPS.index(step.name) > STEPS.index(wish.last):
+        if step is not None and options.last is not None and STEPS.index(step.name) > STEPS.index(options.last):
             step = None
         if step is None:
-            return _judge(session, project, wish) if wish.last is None else gravest
+            return _judge(session, project, options) if options.last is None else gravest
         # only a plan that stood before this command can have been looked at
-        is_approval = step.name == "approve" and wish.approver is not None and not turn
+        is_approval = step.name == "approve" and options.approver is not None and not turn
         if step.state == "waiting" and not is_approval:
             _print_road(session, steps)
             _print_questions(session, project)
             return _WAITS
-        words = (*step.command, *((wish.approver or "",) if is_approval else ()))
-        if wish.dry_run:
+        words = (*step.command, *((options.approver or "",) if is_approval else ()))
+        if options.dry_run:
             session.console.result("step", _command(words), step=step.name, state=step.state, command=_command(words))
             return 0
         code = _run(session, words)
@@ -162,14 +162,14 @@ def _go_on(session: Session, project: Project, wish: _Wish) -> int:
     raise AssertionError("a road without an end")
 
 
-def _again(steps: tuple[Step, ...], wish: _Wish) -> Step | None:
+def _again(steps: tuple[Step, ...], options: _RoadOptions) -> Step | None:
     """The step that is done and asked for once more; None where the road is not that far."""
-    return next((step for step in steps if step.name == wish.first and step.state == "done"), None)
+    return next((step for step in steps if step.name == options.first and step.state == "done"), None)
 
 
-def _judge(session: Session, project: Project, wish: _Wish) -> int:
+def _judge(session: Session, project: Project, options: _RoadOptions) -> int:
     """Says whether the package is ready for deposit."""
-    return _run(session, ("validate", *line_of("validate", project), *wish.accepted))
+    return _run(session, ("validate", *line_of("validate", project), *options.accepted))
 
 
 def _run(session: Session, words: tuple[str, ...]) -> int:
