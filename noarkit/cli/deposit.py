@@ -26,6 +26,7 @@ from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
 from noarkit.records import digest_of
 from noarkit.safe.atomic import write_text
 from noarkit.safe.foreground import run_in_front
+from noarkit.verdict import NOT_READY_EXIT
 from noarkit.wings import has_wing
 
 EVENTS: EventFields = {
@@ -169,7 +170,10 @@ def _again(steps: tuple[Step, ...], options: _RoadOptions) -> Step | None:
 
 def _judge(session: Session, project: Project, options: _RoadOptions) -> int:
     """Says whether the package is ready for deposit."""
-    return _run(session, ("validate", *line_of("validate", project), *options.accepted))
+    code = _run(session, ("validate", *line_of("validate", project), *options.accepted))
+    if code == NOT_READY_EXIT:
+        session.console.notify("deposit.facts", path=project.file, command=next_command("deposit", project.folder))
+    return code
 
 
 def _run(session: Session, words: tuple[str, ...]) -> int:

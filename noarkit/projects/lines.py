@@ -126,7 +126,7 @@ def _policy(project: Project) -> Line:
 
 
 def _schemas(project: Project) -> Line:
-    return ("--schemas", project.schemas) if project.schemas else ()
+    return () if project.schemas is None else ("--schemas", str(project.schemas))
 
 
 def _plan_target(project: Project) -> Path:

@@ -38,7 +38,7 @@ class Project:
     approval: bool
     depth: str
     form: str
-    schemas: str
+    schemas: Path | None
     change_log: str
 
     @property
@@ -56,6 +56,7 @@ def read_project(folder: Path) -> Project:
     """The project in a folder. Raises `ConfigFault` with the line of what cannot be used, or where there is none."""
     document = read_toml(folder / PROJECT_FILE)
     archive = _text(document, "archive", "at", "embedded:archive")
+    schemas = _text(document, "package", "schemas", "")
     return Project(
         folder=folder,
         source=_required_text(document, "source", "place"),
@@ -66,7 +67,7 @@ def read_project(folder: Path) -> Project:
         approval=_text(document, "load", "approval", "required") != NONE,
         depth=_text(document, "load", "verify", "bytes"),
         form=_text(document, "package", "form", "noark5"),
-        schemas=_text(document, "package", "schemas", ""),
+        schemas=folder / schemas if schemas else None,
         change_log=_text(document, "package", "change_log", "closing"),
     )
 
