@@ -27,7 +27,7 @@ from noarkit.records import digest_of
 from noarkit.safe.atomic import write_text
 from noarkit.safe.foreground import run_in_front
 from noarkit.verdict import NOT_READY_EXIT
-from noarkit.wings import has_wing
+from noarkit.wings import has_wing, require_wing
 
 EVENTS: EventFields = {
     "step": {"step": STEPS, "state": ("done", "next", "waiting", "later", "off"), "command": "text?"},
@@ -76,7 +76,8 @@ def deposit_command(
     if action == "status":
         if place is None:
             raise UsageFault(what="missing-argument", where="noarkit deposit status", do="PROJECT")
-        _print_road(session, _look(session, read_project(Path(place))))
+        project = read_project(Path(place))
+        _print_road(session, project, _look(session, project))
         return 0
     if place is not None:
         raise UsageFault(what="missing-argument", where="noarkit deposit", do="new, status or PROJECT")
@@ -137,7 +138,7 @@ def _ask(session: Session, project: Project) -> None:
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
     """Runs each next command until all is done or a person must decide."""
-    gravest = 0
+    gravest, command = 0, ""
     for turn in count():
         steps = _look(session, project)
         step = _again(steps, options) if not turn else None
@@ -149,14 +150,14 @@ def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
         # only a plan that stood before this command can have been looked at
         is_approval = step.name == "approve" and options.approver is not None and not turn
         if step.state == "waiting" and not is_approval:
-            _print_road(session, steps)
+            _print_road(session, project, steps, after=command)
             _print_questions(session, project)
             return _WAITS
         words = (*step.command, *((options.approver or "",) if is_approval else ()))
         if options.dry_run:
             session.console.result("step", _command(words), step=step.name, state=step.state, command=_command(words))
             return 0
-        code = _run(session, words)
+        code, command = _run(session, words), words[0]
         gravest = max(gravest, code)
         if code not in _GOES_ON:
             return code
@@ -204,14 +205,20 @@ def _question(session: Session, question: object) -> str:
     return texts.say("deposit.asks", where=question.where, text=text + choices)
 
 
-def _print_road(session: Session, steps: tuple[Step, ...]) -> None:
-    """A line for each step, and beneath it what is to be said of it."""
+def _print_road(session: Session, project: Project, steps: tuple[Step, ...], after: str = "") -> None:
+    """A line for each step, and beneath it what is to be said of it; then how copies that wait are accepted, unless the
+    command `after` which this is printed has said so."""
     texts = session.texts
     for step in steps:
         line = f"{texts.say(f'deposit.is-{step.state}'):<9} {texts.say(f'deposit.step-{step.name}')}"
         command = _command(step.command) if step.command and step.state == "next" else None
         notes = (f"          {_note(session, key, data)}" for key, data in step.notes)
         session.console.result("step", "\n".join([line, *notes]), step=step.name, state=step.state, command=command)
+        if step.name == "copies" and step.state == "waiting" and after != "derive" and project.copies is not None:
+            require_wing("copies")
+            from noarkit.cli.derived import print_held
+
+            print_held(session, int(str(dict(step.notes)["copies"]["held"])), project.copies)
 
 
 def _print_questions(session: Session, project: Project) -> None:
@@ -241,7 +248,4 @@ def _note(session: Session, key: str, data: Mapping[str, object]) -> str:
     if key == "approve":
         command = next_command("deposit", data["folder"], "--approve", "--by")
         return texts.say("deposit.approve", page=data["page"], command=command)
-    if key == "held":
-        command = next_command("derive", "-o", data["copies"], "--report", "copies.html")
-        return texts.say("deposit.held", count=data["count"], command=command)
     return texts.say(f"deposit.{key}", **data)

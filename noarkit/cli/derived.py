@@ -28,10 +28,10 @@ def print_derived(session: Session, result: deriving.DeriveResult, copies: Path)
     session.console.show(result, "\n".join(_lines(session.texts, result)))
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if result.held and not result.stopped_by:
-        _print_held(session, result.held, copies)
+        print_held(session, result.held, copies)
 
 
-def _print_held(session: Session, count: int, copies: Path) -> None:
+def print_held(session: Session, count: int, copies: Path) -> None:
     """The commands that show the first copies which are held, and accept them: by document, and by what was found."""
     console, texts = session.console, session.texts
     if console.as_json or console.verbosity < 0:

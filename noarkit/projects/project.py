@@ -61,7 +61,7 @@ def read_project(folder: Path) -> Project:
         folder=folder,
         source=_required_text(document, "source", "place"),
         recipe=folder / _text(document, "source", "recipe", RECIPE_FILE),
-        copies_policy=_text(document, "copies", "policy", NONE),
+        copies_policy=_policy(folder, _text(document, "copies", "policy", NONE)),
         archive=_within(folder, archive),
         dates=_date_policy(document),
         approval=_text(document, "load", "approval", "required") != NONE,
@@ -91,6 +91,11 @@ def _within(folder: Path, archive: str) -> str:
     """An embedded archive lies in the project, unless its place is a full path."""
     kind, colon, place = archive.partition(":")
     return f"{kind}:{folder / place}" if kind == "embedded" and colon else archive
+
+
+def _policy(folder: Path, name: str) -> str:
+    """A policy is known by its name, or is a file of the project."""
+    return str(folder / name) if (folder / name).is_file() else name
 
 
 def _text(document: Document, section: str, name: str, default: str) -> str:

@@ -122,7 +122,6 @@ def _copies(look: _Look) -> StepState:
     if counts["open"] or not is_of_now:
         return "next"
     if counts["held"]:
-        look.note("held", count=counts["held"], copies=str(project.copies))
         return "waiting"
     return "done"
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from noarkit import copies
 from tests.journeys.old_share import make_share
 from tests.waiting import came
 
@@ -223,6 +224,34 @@ def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp
     assert noarkit("status", "--project", "p", cwd=tmp_path).returncode == 0
     assert noarkit("approve", "--by", "Kari", cwd=tmp_path, project="p").returncode == 0, "NOARKIT_PROJECT names it too"
     assert states(tmp_path)["approve"] == "done"
+
+
+def test_copies_that_wait_are_accepted_by_the_command_that_is_printed(tmp_path: Path) -> None:
+    make_share(tmp_path / "share", cases_a_year=1)
+    first = next((tmp_path / "share").rglob("*.txt"))
+    first.write_bytes("Vårt brev på æøå".encode("latin-1"))
+    assert noarkit("deposit", "new", "share", "-o", "p", cwd=tmp_path).returncode == 0
+    answer(tmp_path)
+    shipped = Path(copies.__file__).parent / "policy" / "no-raf-2022.toml"
+    ours = shipped.read_text("utf-8").replace('decoded-as = "note"', 'decoded-as = "hold"')
+    (tmp_path / "p" / "ours.toml").write_text(ours, "utf-8")
+    file = tmp_path / "p" / "deposit.toml"
+    file.write_text(file.read_text("utf-8").replace('"no-raf-2022"', '"ours.toml"'), "utf-8")
+    # what cannot be converted here (letters without an office program) is no concern of this test
+    for path in (tmp_path / "share").rglob("*"):
+        if path.is_file() and path.suffix != ".txt":
+            path.unlink()
+
+    assert "noarkit derive" in go_on(tmp_path, code=4)
+    said = go_on(tmp_path, code=4)
+    assert "$ noarkit derive" not in said, "it waits for a person, so nothing is made again"
+    look, accept = (
+        shlex.split(line)[1:] for line in re.findall(r"noarkit derive .*?(?=   |$)", said, re.MULTILINE)[:2]
+    )
+    assert noarkit(*look, cwd=tmp_path).returncode == 0
+    assert noarkit(*accept, "Kari Nordmann", cwd=tmp_path).returncode == 0
+    go_on(tmp_path, code=4)
+    assert states(tmp_path) == expected("plan", "waiting") | {"copies": "done"}
 
 
 def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
