@@ -54,6 +54,13 @@ class Project:
 
 def read_project(folder: Path) -> Project:
     """The project in a folder. Raises `ConfigFault` with the line of what cannot be used, or where there is none."""
+    try:
+        return _read(folder)
+    except ConfigFault as fault:  # no setting is wrong, so settings are not where it is mended
+        raise ConfigFault(**{**fault.data, "file": PROJECT_FILE}) from fault
+
+
+def _read(folder: Path) -> Project:
     document = read_toml(folder / PROJECT_FILE)
     archive = _text(document, "archive", "at", "embedded:archive")
     schemas = _text(document, "package", "schemas", "")
