@@ -51,7 +51,17 @@ PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs",
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
-    *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
+    *(
+        "mail",
+        "mail_cases",
+        "own_domains",
+        "mail_limit_bytes",
+        "registers",
+        "register_column",
+        "lead",
+        "unnamed",
+        "case_level",
+    ),
     *("case_name", "case_exceptions"),
     *("include", "exclude"),
 )

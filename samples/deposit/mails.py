@@ -56,7 +56,7 @@ def fill_mailbox(share: Share, chance: random.Random) -> bytes:
             mail.set_boundary(f"part-{index}")
         written = bytes(mail)
         if index in damaged:
-            written = written.replace(b'Content-Type: text/plain; charset="utf-8"', b"Content-Type: multipart/mixed")
+            written = written.replace(b"\nDate: ", b"\nSubject: Enda et emne\nDate: ", 1)
         share.messages.append((case.ident if case else None, year))
         share.message_ways[way] += 1
         content += f"From post@{OWN} {day:%a %b %d %H:%M:%S %Y}\n".encode() + written.rstrip(b"\n") + b"\n\n"

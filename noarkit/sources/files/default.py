@@ -9,6 +9,7 @@ from noarkit.recipes.comments import as_comment, comment, with_comments
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.files.case_names import Fit
 from noarkit.sources.files.levels import Levels
+from noarkit.sources.files.mail_filing import MailEvidence
 from noarkit.sources.files.owners import Owner
 from noarkit.sources.files.register.finder import FoundRegister
 from noarkit.sources.files.register.recipe_text import (
@@ -95,6 +96,8 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
         if owner.candidates:
             yield as_comment(comment(lang, "own-candidates", names=", ".join(owner.candidates)))
         yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
+        if levels.mail_cases:
+            yield from _mail_cases(levels.mail_cases, lang)
 
 
 def _case_names(fit: Fit, lang: str) -> Iterator[str]:
@@ -107,6 +110,14 @@ def _case_names(fit: Fit, lang: str) -> Iterator[str]:
         yield as_comment(comment(lang, "case-twice"))
         names = ", ".join(basic_string(name) for name in fit.twice[:_MOST_TWICE])
         yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
+
+
+def _mail_cases(evidence: MailEvidence, lang: str) -> Iterator[str]:
+    """That the mails of mailboxes go to the cases that they name, with the evidence, or as a question."""
+    counts = {"mailboxes": evidence.mailboxes, "messages": evidence.messages, "named": evidence.by_number}
+    key = "mail-cases-asks" if evidence.asks else "mail-cases"
+    yield as_comment(comment(lang, key, **counts, others=evidence.messages - evidence.by_number))
+    yield f'{"# " if evidence.asks else ""}mail_cases = "number"'
 
 
 def _with_numbers(text: str, register: FoundRegister | None, *, in_cases: bool) -> str:

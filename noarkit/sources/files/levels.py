@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.sources.files.case_names import Fit, best_fit
+from noarkit.sources.files.mail_filing import ENDINGS, MailEvidence, mail_evidence
 from noarkit.sources.files.names import normalize_name
 from noarkit.sources.files.register.finder import (
     EXTENSIONS,
@@ -57,7 +58,8 @@ class Levels:
     """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
     and where the first of them are; the first and the last of the days in which files were `copied`; the form of
-    the names, where they bear case numbers; and a register that lies above the case files."""
+    the names, where they bear case numbers; a register that lies above the case files; and what the mailboxes say of
+    the cases of their mails."""
 
     case_level: int = 1
     folders: int = 0
@@ -69,6 +71,7 @@ class Levels:
     copied: tuple[str, ...] = ()
     fit: Fit | None = None
     register: FoundRegister | None = None
+    mail_cases: MailEvidence | None = None
 
     @property
     def are_cases(self) -> bool:
@@ -94,11 +97,13 @@ def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
     mails, letters, times = 0, list[Path](), TreeTimes(datetime.now(UTC).year)
-    tables, file_names = list[tuple[int, Path]](), set[str]()
+    tables, file_names, mailboxes = list[tuple[int, Path]](), set[str](), list[Path]()
     for depth, place, files in _folders(root, times):
         for file in files:
             if file.lower().endswith(EXTENSIONS) and len(tables) < MOST_CANDIDATES:
                 tables.append((depth, Path(place, file)))
+            if file.lower().endswith(ENDINGS) and len(mailboxes) < _MOST_LETTERS:
+                mailboxes.append(Path(place, file))
             if len(file_names) < _MOST_FILE_NAMES:
                 file_names.add(normalize_name(file))
             if file.lower().endswith(_LETTERS):
@@ -125,8 +130,13 @@ def survey(root: Path) -> Levels:
     register = find_register(root, above, Places(folders, fit.form if fit else None, file_names)) if above else None
     if register and fit and register.rules.joins == "case.number":
         fit = replace(fit, asks=False)  # the register has the same numbers
+    evidence = (
+        mail_evidence(root, sorted(mailboxes), case_level, fit.form, asks=fit.asks) if fit and mailboxes else None
+    )
+    mails += evidence.messages if evidence else 0
     return Levels(
-        case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave(), fit, register
+        *(case_level, here.folders, here.case_like, deeper, mails, tuple(letters)),
+        *(is_case, times.wave(), fit, register, evidence),
     )
 
 
