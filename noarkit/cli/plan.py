@@ -231,8 +231,10 @@ def _mail_lines(texts: Texts, counts: Mapping[str, int] | None, folder: RunFolde
     """How mails were filed by case number, where they were."""
     if counts:
         yield texts.say("plan.mail-filing", **counts)
-        if counts["mails"] > counts["by_number"]:
-            yield texts.say("plan.mail-filing-list", list=folder.path / MAIL_LIST)
+        others = [name for name in ("no_number", "unknown", "several") if counts[name]]
+        if others:
+            reasons = ", ".join(texts.say(f"plan.mail-filing-{name}", count=counts[name]) for name in others)
+            yield texts.say("plan.mail-filing-others", told=reasons, list=folder.path / MAIL_LIST)
 
 
 def print_plan(session: Session, result: PlanResult, *, packed: bool = False, loading: bool = False) -> None:

@@ -99,7 +99,7 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
     target = _target(top.table("target"))
-    defaults = {kind: top.table("defaults").fields(kind, kind) for kind in top.table("defaults").data}
+    defaults = {kind: _defaults(top.table("defaults"), kind) for kind in top.table("defaults").data}
     maps = tuple(_map(table, target.model) for table in top.tables("map"))
     return Recipe(
         name=name,
@@ -240,6 +240,14 @@ def _days(table: Table, name: str) -> tuple[str, ...]:
         return days
     table.problem("wrong-kind", name, name=name, wanted='["2014-01-01", "2019-12-31"]')
     return ()
+
+
+def _defaults(table: Table, kind: str) -> Fields:
+    """What a type gets where no rule says it; `"ask"` stands where nobody has decided yet."""
+    for name, raw in table.table(kind).data.items():
+        if raw == "ask":
+            table.table(kind).problem("unanswered", name, name=name)
+    return table.fields(kind, kind)
 
 
 def _personal_data(table: Table) -> PersonalData:

@@ -44,7 +44,7 @@ def read_register_rules(table: Table, kinds: tuple[str, ...]) -> RegisterRules:
     row_ways: tuple[NoRowPolicy, ...] = get_args(NoRowPolicy)
     for name in _OF_CASES:
         if table.data.get(name) == "ask":
-            table.problem("register-unanswered", name, name=name)
+            table.problem("unanswered", name, name=name)
     return RegisterRules(
         file=table.text("file"),
         sheet=table.text("sheet"),

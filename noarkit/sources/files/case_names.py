@@ -23,6 +23,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from noarkit.sources.files.dates import day_in_name
+from noarkit.sources.files.property_numbers import PropertyNumber, properties_in
 
 _FIELD = re.compile(r"\{(year:4|year:2|number|number:[1-9]|title)\}")
 _PATTERNS = {
@@ -56,6 +57,8 @@ FORMS = (
     *("{title} (sak {year:4}-{number})", "{title} (sak {year:2}-{number})", "{title} (sak {number}-{year:2})"),
 )
 """The forms that are looked for."""
+PROPERTIES = "properties"
+"""The name that recipes have for the properties of a case."""
 LEAST_FOLDERS = 12
 """Of fewer folders nothing is taken without asking."""
 _LEAST_COVER, _LEAST_TO_ASK = 0.8, 0.25
@@ -78,6 +81,8 @@ class CaseName(NamedTuple):
     title: str
     figures: str
     """The number as it is written."""
+    properties: tuple[PropertyNumber, ...] = ()
+    """The properties that the name tells; the title has them as `60/116`."""
 
     @property
     def ident(self) -> str:
@@ -86,7 +91,8 @@ class CaseName(NamedTuple):
 
     def fields(self, name: str) -> dict[str, object]:
         """What recipes see of it as `record.case`; of a `name` that is nothing but a number the title is the name."""
-        return {"year": self.year, "number": self.number, "ident": self.ident, "title": self.title or name}
+        fields = {"year": self.year, "number": self.number, "ident": self.ident, "title": self.title or name}
+        return {**fields, PROPERTIES: [number.fields() for number in self.properties]} if self.properties else fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,8 @@ class CaseForm:
         year, number = _whole_year(match["year"]), int(match["number"])
         if not number or _is_span(year, match["number"]) or _is_day(name, match):
             return None
-        return CaseName(year, number, (match.groupdict().get("title") or "").strip(" -_,.:;"), match["number"])
+        properties, title = properties_in((match.groupdict().get("title") or "").strip(" -_,.:;"))
+        return CaseName(year, number, title, match["number"], properties)
 
 
 @cache
