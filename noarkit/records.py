@@ -162,6 +162,36 @@ class RegisterAccount:
         return {name: value for name, value in asdict(self).items() if name != "oddities"}
 
 
+class UnfiledMail(NamedTuple):
+    """A mail that no case number decided for: why, its key, and the numbers in its subject."""
+
+    why: Literal["no_number", "unknown", "several"]
+    key: str
+    numbers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MailAccount:
+    """How mails outside the case files were filed: how many there are, how many went to the case that their subject
+    names, and how many name no number, one that no folder bears, or several. The first of the others are named."""
+
+    mails: int
+    by_number: int = 0
+    no_number: int = 0
+    unknown: int = 0
+    several: int = 0
+    unfiled: tuple[UnfiledMail, ...] = ()
+
+
+@runtime_checkable
+class MailFiler(Protocol):
+    """A source that files mails by the case numbers in their subjects."""
+
+    def mail_account(self) -> MailAccount | None:
+        """How they were filed when the records were read last; None where they stay where they lie."""
+        ...
+
+
 @runtime_checkable
 class Joining(Protocol):
     """A source that joins what it holds with a register that lies beside it."""

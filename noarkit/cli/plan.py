@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -24,9 +24,9 @@ from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
 from noarkit.reports import plan_report
-from noarkit.reports.lists import NOT_IN_ARCHIVE, REGISTER_LIST
+from noarkit.reports.lists import MAIL_LIST, NOT_IN_ARCHIVE, REGISTER_LIST
 from noarkit.settings import Settings, resolve_settings
-from noarkit.words.texts import grouped
+from noarkit.words.texts import Texts, grouped
 
 _MOST_SHOWN = 5
 _WAYS = {"in": "incoming", "out": "outgoing"}
@@ -182,6 +182,7 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
         yield from register_lines(texts, register)
         if any(register[name] for name in ODDITIES):
             yield texts.say("plan.register-list", list=folder.path / REGISTER_LIST)
+    yield from _mail_lines(texts, facts.get("mail_filing"), folder)
     warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)
@@ -224,6 +225,16 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
         yield texts.say("plan.drift", count=len(drift), fields=drift_names + (" …" if len(drift) > _MOST_SHOWN else ""))
     if not facts.get("context", {}).get("asked"):
         yield texts.say("plan.unasked")
+
+
+def _mail_lines(texts: Texts, counts: Mapping[str, int] | None, folder: RunFolder) -> Iterator[str]:
+    """How mails were filed by case number, where they were."""
+    if counts:
+        yield texts.say("plan.mail-filing", **counts)
+        others = [name for name in ("no_number", "unknown", "several") if counts[name]]
+        if others:
+            reasons = ", ".join(texts.say(f"plan.mail-filing-{name}", count=counts[name]) for name in others)
+            yield texts.say("plan.mail-filing-others", told=reasons, list=folder.path / MAIL_LIST)
 
 
 def print_plan(session: Session, result: PlanResult, *, packed: bool = False, loading: bool = False) -> None:

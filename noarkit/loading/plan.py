@@ -35,7 +35,17 @@ from noarkit.loading.source_values import carry_values
 from noarkit.loading.spans import fill_dates
 from noarkit.model.xml_model import xml_model
 from noarkit.recipes.recipe_model import DateRules
-from noarkit.records import PLACE_FAULTS, Groundwork, Joining, Source, SourceRecord, Stating, innermost, prove_stated
+from noarkit.records import (
+    PLACE_FAULTS,
+    Groundwork,
+    Joining,
+    MailFiler,
+    Source,
+    SourceRecord,
+    Stating,
+    innermost,
+    prove_stated,
+)
 from noarkit.results import Result, json_field
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
@@ -49,6 +59,7 @@ DATE_EVIDENCE, NO_EVIDENCE = "date_evidence", "none"
 MADE_FROM = "made_from"
 """What plan.json calls the checksums of what a plan was made from."""
 REGISTER = "register"
+MAIL = "mail"
 """The fact of a plan that says how the rows of a register and the folders or files were joined."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
@@ -234,6 +245,8 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     source = innermost(spec.source)
     if isinstance(source, Joining) and (account := source.register_account()) is not None:
         store.remember(REGISTER, orjson.dumps(asdict(account), default=tuple).decode())
+    if isinstance(source, MailFiler) and (mail_account := source.mail_account()) is not None:
+        store.remember(MAIL, orjson.dumps(asdict(mail_account), default=tuple).decode())
     if fixed_mapper is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from noarkit.errors import ConfigFault
+from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.safe.toml import Document, read_toml
 
 PROJECT_FILE = "deposit.toml"
 RECIPE_FILE = "recipe.toml"
-ASK = "ask"
 NONE = "none"
 DatePolicy = Literal["keep", "carry", "todays"]
 _ASKED = ("[creator]", "[system]")

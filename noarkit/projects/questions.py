@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from noarkit.projects.project import ASK, Project
+from noarkit.projects.project import Project
 from noarkit.recipes.recipe_model import NoFolderPolicy, NoRowPolicy
+from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, read_text, read_toml

@@ -29,7 +29,7 @@ from noarkit.projects.lines import PACKAGE, line_of, newest, newest_run
 from noarkit.projects.project import Project
 from noarkit.projects.questions import questions
 from noarkit.recipes import check, read_recipe
-from noarkit.recipes.register_section import UNANSWERED
+from noarkit.recipes.toml_table import UNANSWERED
 from noarkit.safe.toml import read_text
 from noarkit.wings import require_wing
 

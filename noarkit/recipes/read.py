@@ -43,7 +43,7 @@ from noarkit.recipes.recipe_model import (
     VersionRule,
 )
 from noarkit.recipes.register_section import read_register_rules
-from noarkit.recipes.toml_table import KINDS, Table
+from noarkit.recipes.toml_table import ASK, KINDS, UNANSWERED, Table
 from noarkit.recipes.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
 from noarkit.safe.toml import BadToml, load_toml
 
@@ -51,7 +51,17 @@ PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs",
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
-    *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
+    *(
+        "mail",
+        "mail_cases",
+        "own_domains",
+        "mail_limit_bytes",
+        "registers",
+        "register_column",
+        "lead",
+        "unnamed",
+        "case_level",
+    ),
     *("case_name", "case_exceptions"),
     *("include", "exclude"),
 )
@@ -89,7 +99,7 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
     target = _target(top.table("target"))
-    defaults = {kind: top.table("defaults").fields(kind, kind) for kind in top.table("defaults").data}
+    defaults = {kind: _defaults(top.table("defaults"), kind) for kind in top.table("defaults").data}
     maps = tuple(_map(table, target.model) for table in top.tables("map"))
     return Recipe(
         name=name,
@@ -230,6 +240,14 @@ def _days(table: Table, name: str) -> tuple[str, ...]:
         return days
     table.problem("wrong-kind", name, name=name, wanted='["2014-01-01", "2019-12-31"]')
     return ()
+
+
+def _defaults(table: Table, kind: str) -> Fields:
+    """What a type gets where no rule says it; `"ask"` stands where nobody has decided yet."""
+    for name, raw in table.table(kind).data.items():
+        if raw == ASK:
+            table.table(kind).problem(UNANSWERED, name, name=name)
+    return table.fields(kind, kind)
 
 
 def _personal_data(table: Table) -> PersonalData:

@@ -18,12 +18,10 @@ from noarkit.recipes.recipe_model import (
     RegisterOf,
     RegisterRules,
 )
-from noarkit.recipes.toml_table import KINDS, Table
+from noarkit.recipes.toml_table import ASK, KINDS, UNANSWERED, Table
 
 _OF_CASES = ("no_folder", "no_row")
 _KEYS = ("file", "sheet", "is_of", "joins", "columns", "keep")
-UNANSWERED = "register-unanswered"
-"""The problem of what stands as a question."""
 _EXAMPLE = '{ Saksnummer = "case.number" }'
 
 
@@ -45,7 +43,7 @@ def read_register_rules(table: Table, kinds: tuple[str, ...]) -> RegisterRules:
     folder_ways: tuple[NoFolderPolicy, ...] = get_args(NoFolderPolicy)
     row_ways: tuple[NoRowPolicy, ...] = get_args(NoRowPolicy)
     for name in _OF_CASES:
-        if table.data.get(name) == "ask":
+        if table.data.get(name) == ASK:
             table.problem(UNANSWERED, name, name=name)
     return RegisterRules(
         file=table.text("file"),

@@ -17,6 +17,10 @@ from noarkit.recipes.lines import Path, nearest_line
 from noarkit.recipes.recipe_model import Fields, RecipeProblem, Value
 
 # what a wrong kind of value should have been, as TOML writes it
+ASK = "ask"
+"""What stands where nobody has decided yet."""
+UNANSWERED = "unanswered"
+"""The problem of that."""
 KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
 _T = TypeVar("_T")
 _Choice = TypeVar("_Choice", bound=str)

@@ -5,6 +5,7 @@ set-aside.csv  what is not: set aside by plan or load, or refused by the archive
 skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
 retracted.csv  what was taken out of the archive again, with the id it had, and what stayed with the reason
 faults.csv     every fault and warning by code, one line a record
+mails.csv      which mails were not filed by the case number in their subject, with the reason
 register.csv   what of a register and of the folders or files that it is of does not fit
 not-in-archive.csv  every value of the source that the archive has no place for
 delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
@@ -22,7 +23,7 @@ from noarkit.graph.losses import in_documents, losses
 from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
-from noarkit.loading.plan import REGISTER
+from noarkit.loading.plan import MAIL, REGISTER
 from noarkit.reports.page import iso
 from noarkit.reports.remedies import remedies
 from noarkit.safe.csv_files import Cell, write_csv
@@ -31,6 +32,7 @@ from noarkit.words.texts import Texts, explain, plain, texts
 DELIVERED = "delivered-"
 NOT_IN_ARCHIVE = "not-in-archive.csv"
 REGISTER_LIST = "register.csv"
+MAIL_LIST = "mails.csv"
 
 
 def write_lists(folder: RunFolder, lang: str) -> list[Path]:
@@ -55,6 +57,11 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
         paths.append(write_csv(register_path, head_of_register, oddities))
     else:
         register_path.unlink(missing_ok=True)
+    mail_path = folder.path / MAIL_LIST
+    if mail_rows := list(_unfiled(folder, texts_)):
+        paths.append(write_csv(mail_path, ("remark", "key", "numbers"), mail_rows))
+    else:
+        mail_path.unlink(missing_ok=True)
     loss_path = folder.path / NOT_IN_ARCHIVE
     if next(_not_in_archive(folder), None) is not None:
         head = ("record", "object", "element", "value", "line", "code")
@@ -157,6 +164,13 @@ def _register(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
         account = orjson.loads(graph.meta(REGISTER) or "null")
     for kind, *cells in account["oddities"] if account else ():
         yield texts_.say(f"register.{kind}"), *cells
+
+
+def _unfiled(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    with closing(folder.graph_store()) as graph:
+        account = orjson.loads(graph.meta(MAIL) or "null")
+    for why, key, numbers in account["unfiled"] if account else ():
+        yield texts_.say(f"mail-filing.{why}"), key, numbers
 
 
 def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:

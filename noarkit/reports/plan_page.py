@@ -17,7 +17,7 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.plan import DATE_EVIDENCE, NO_EVIDENCE, REGISTER
+from noarkit.loading.plan import DATE_EVIDENCE, MAIL, NO_EVIDENCE, REGISTER
 from noarkit.loading.source_values import CARRIED, managed_values
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
@@ -143,6 +143,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "identity_numbers": _records_noted(db, "W223"),
             "date_evidence": _date_evidence(graph),
             "register": _register(graph),
+            "mail_filing": _mail_filing(graph),
             "todays": [asdict(value) for value in managed_values(db)],
             "carried_values": int(graph.meta(CARRIED) or 0),
             "examples": _examples(db, disclosures),
@@ -184,6 +185,12 @@ def _register(graph: GraphStore) -> dict[str, object] | None:
     """How the rows of a register were joined, in numbers; None where there is none."""
     account = orjson.loads(graph.meta(REGISTER) or "null")
     return {name: value for name, value in account.items() if name != "oddities"} if account else None
+
+
+def _mail_filing(graph: GraphStore) -> dict[str, object] | None:
+    """How mails were filed by the case numbers in their subjects, in numbers; None where they stay where they lie."""
+    account = orjson.loads(graph.meta(MAIL) or "null")
+    return {name: value for name, value in account.items() if name != "unfiled"} if account else None
 
 
 def _estimate(folder: RunFolder) -> object:

@@ -123,7 +123,8 @@ def test_what_is_of_before_is_done_again_beside_it_and_nothing_is_loaded_twice(t
     answer(tmp_path)
     go_on(tmp_path, code=4)
     go_on(tmp_path, "--approve", "--by", "Kari", code=3)
-    count = sum(path.is_file() for path in (tmp_path / "share").rglob("*"))
+    files = [path for path in (tmp_path / "share").rglob("*") if path.is_file()]
+    count = sum(path.name != "Thumbs.db" for path in files)
 
     recipe = tmp_path / "p" / "recipe.toml"
     text = recipe.read_text("utf-8")
@@ -180,7 +181,7 @@ def test_killed_anywhere_and_run_again_it_comes_to_the_same(seed: int, tmp_path:
     assert "Not ready for deposit" in said
     run = noarkit("status", "p/run", "--json", cwd=tmp_path)
     numbers = [json.loads(line) for line in run.stdout.splitlines()]
-    assert any(line.get("archived") == 18 * 7 for line in numbers), run.stdout
+    assert any(line.get("archived") == 18 * 6 and line.get("skipped") == 18 for line in numbers), run.stdout
 
 
 def test_a_plan_that_was_killed_is_made_in_the_same_run(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ codecs       the codec of a video, by its own bytes
 owners       whose mails they are
 tree_times   days in which files were copied rather than written, and how old each folder is
 case_names   case numbers in the names of folders
+property_numbers  numbers of properties in names and cells
+mail_filing  mails outside the case files, by the case number in their subject
 dates        which day a file is of, by what speaks for it
 
 register     tables beside the files that say more of them

@@ -23,6 +23,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from noarkit.sources.files.dates import day_in_name
+from noarkit.sources.files.property_numbers import PropertyNumber, properties_in
 
 _FIELD = re.compile(r"\{(year:4|year:2|number|number:[1-9]|title)\}")
 _PATTERNS = {
@@ -37,6 +38,13 @@ _SEPARATORS = re.compile(r"[-_\s]+")
 _ANY_SEPARATOR = r"[-_\s]+"
 _TITLE_AT_END = r"(?:(?:[-_\s,.:;]+|(?=[^\w]))(?P<title>.*))?"
 _FIGURES_END = r"(?!\d|[-_.]\d)"
+_BEFORE, _AFTER = r"(?<![\w./-])", r"(?:-\d{1,4})?(?![\w/-])"
+"""Around a number in a running text; the number of a document may follow it, as in `2014/7-3`."""
+_IN_TEXT_SEPARATOR = r"\s?[-_/]\s?"
+_WORD_BEFORE = r"(?:arkiv)?(?:sak|saks?nr|saksnummer|ref)\b[.:\s]*"
+_WHOLE_IN_TEXT = re.compile(_BEFORE + _PATTERNS["year:4"] + _IN_TEXT_SEPARATOR + _PATTERNS["number"] + _AFTER)
+_OF_A_BOARD = re.compile(r"(?<!\w)(?!SV|VS|RE|FW|SAK|REF)[A-ZÆØÅ]{2,4}(?:-sak)?[\s-]*$")
+"""Before the number of a case of a board, `PS 14/7`, which is none of an archive."""
 _LONGEST_SPAN = 30
 _MONTHS = 12
 _LONGEST_NAME = 255
@@ -49,6 +57,8 @@ FORMS = (
     *("{title} (sak {year:4}-{number})", "{title} (sak {year:2}-{number})", "{title} (sak {number}-{year:2})"),
 )
 """The forms that are looked for."""
+PROPERTIES = "properties"
+"""The name that recipes have for the properties of a case."""
 LEAST_FOLDERS = 12
 """Of fewer folders nothing is taken without asking."""
 _LEAST_COVER, _LEAST_TO_ASK = 0.8, 0.25
@@ -71,6 +81,8 @@ class CaseName(NamedTuple):
     title: str
     figures: str
     """The number as it is written."""
+    properties: tuple[PropertyNumber, ...] = ()
+    """The properties that the name tells; the title has them as `60/116`."""
 
     @property
     def ident(self) -> str:
@@ -79,7 +91,8 @@ class CaseName(NamedTuple):
 
     def fields(self, name: str) -> dict[str, object]:
         """What recipes see of it as `record.case`; of a `name` that is nothing but a number the title is the name."""
-        return {"year": self.year, "number": self.number, "ident": self.ident, "title": self.title or name}
+        fields = {"year": self.year, "number": self.number, "ident": self.ident, "title": self.title or name}
+        return {**fields, PROPERTIES: [number.fields() for number in self.properties]} if self.properties else fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +101,17 @@ class CaseForm:
 
     text: str
     pattern: re.Pattern[str]
+
+    @property
+    def patterns_in_text(self) -> tuple[re.Pattern[str], ...]:
+        """What finds numbers of this form in a running text, if not as every form has them."""
+        fields = [field for field in _FIELD.findall(self.text) if field != "title"]
+        if fields[0] == "year:4" and "}{" not in self.text:
+            return ()
+        between = "" if "}{" in self.text else _IN_TEXT_SEPARATOR
+        word = "" if self.has_whole_years else _WORD_BEFORE
+        pair = between.join(map(_pattern, fields))
+        return (re.compile(rf"{_BEFORE}{word}{pair}{_AFTER}", re.IGNORECASE),)
 
     @property
     def has_whole_years(self) -> bool:
@@ -102,7 +126,8 @@ class CaseForm:
         year, number = _whole_year(match["year"]), int(match["number"])
         if not number or _is_span(year, match["number"]) or _is_day(name, match):
             return None
-        return CaseName(year, number, (match.groupdict().get("title") or "").strip(" -_,.:;"), match["number"])
+        properties, title = properties_in((match.groupdict().get("title") or "").strip(" -_,.:;"))
+        return CaseName(year, number, title, match["number"], properties)
 
 
 @cache
@@ -140,6 +165,33 @@ def number_in(text: str, form: CaseForm | None = None) -> CaseName | None:
         if case is not None and not case.title:
             return case
     return None
+
+
+def numbers_named(text: str, form: CaseForm) -> tuple[str, ...]:
+    """The case numbers that stand in a running text, such as the subject of a mail: as the `form` of the folders' names
+    has them, or with the whole year first. A year of two figures counts only after a word that says so.
+
+    >>> numbers_named("SV: Høring (sak 2014/7-3)", read_form("{year:4}-{number} {title}"))
+    ('2014/7',)
+    >>> numbers_named("Møte 14/7, saksnr. 14/8", read_form("{year:2}-{number} {title}"))
+    ('2014/8',)
+    """
+    numbers = (number for pattern in (*form.patterns_in_text, _WHOLE_IN_TEXT) for number in _numbers_at(text, pattern))
+    return tuple(dict.fromkeys(number for _, number in sorted(numbers)))
+
+
+def _numbers_at(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Where a number stands, and which it is."""
+    for match in pattern.finditer(text):
+        year, number = _whole_year(match["year"]), int(match["number"])
+        day = day_in_name(match[0].replace("/", "-"))
+        if (
+            number
+            and day is None
+            and not _is_span(year, match["number"])
+            and not _OF_A_BOARD.search(text, 0, match.start())
+        ):
+            yield match.start(), f"{year}/{number}"
 
 
 def _pattern(field: str) -> str:

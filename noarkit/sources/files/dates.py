@@ -29,7 +29,7 @@ from functools import lru_cache
 from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.recipes.values import Formats, ValueRefused, make_formats, to_date
 from noarkit.records import SourceRecord
-from noarkit.sources.files.names import SYSTEM_NAMES
+from noarkit.sources.files.names import is_system_name
 
 _FIRST_DAY = "1900-01-01"
 _DAY_S = 86_400
@@ -46,7 +46,6 @@ _VERSION = re.compile(r"(?:\b(?:rev|ver|versjon|version|utgave)|(?<![^\W\d_])v)[
 """What stands before `1.2.2014` where that is no day."""
 _REGISTER_COLUMNS = ("dokumentetsdato", "dokumentdato", "brevdato", "journaldato", "document_date", "dato", "date")
 _FORMATS = make_formats(Formats())
-_SYSTEM_NAMES = frozenset(name.decode() for name in SYSTEM_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class DateEvidence:
         """True for the time of a file that was copied, or that a desktop system made."""
         if self.copied and _lies_in(time, self.copied):
             return True
-        return str(fields.get("name", "")).lower() in _SYSTEM_NAMES
+        return is_system_name(str(fields.get("name", "")))
 
 
 def _lies_in(time: str, days: Sequence[str]) -> bool:

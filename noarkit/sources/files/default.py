@@ -9,7 +9,9 @@ from noarkit.recipes.comments import as_comment, comment, with_comments
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.files.case_names import Fit
 from noarkit.sources.files.levels import Levels
+from noarkit.sources.files.mail_filing import MailEvidence
 from noarkit.sources.files.owners import Owner
+from noarkit.sources.files.register.cases import PROPERTY
 from noarkit.sources.files.register.finder import FoundRegister
 from noarkit.sources.files.register.recipe_text import (
     folder_lines,
@@ -29,6 +31,17 @@ _CASE_NUMBERS = (
     'sakssekvensnummer = "= record.case.number | default(none)"',
 )
 _MAPPE_ID = 'mappeID = "= record.case.ident | default(none)"'
+_MUNICIPALITY = '#: municipality\n[defaults.Eiendom]\nknr = "ask"\n'
+_PROPERTIES = """
+[[map.parents.identifiers]]
+each = "= record.case.properties | default([])"
+type = "Eiendom"
+[map.parents.identifiers.fields]
+gnr = "= item.gnr"
+bnr = "= item.bnr"
+fnr = "= item.fnr | default(none)"
+snr = "= item.snr | default(none)"
+"""
 _MOST_TWICE = 40
 _NO_CLASS, _NO_CLASS_TITLE = "0", "Uten klasse"
 """The default class in the template."""
@@ -64,12 +77,17 @@ def default_recipe(
         text = with_party(text, register)
     elif register:
         text = with_documents(text, register)
+    in_column = of_cases and register is not None and PROPERTY in register.rules.columns
+    if in_cases and asks and (levels.with_property or in_column):
+        text = _with_properties(text)
     if levels.mails:
         text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
     if of_cases:
         text = with_case_rule(text, lang)
     level_text, owner_text = _level_comment(levels, lang), _owner_comment(owner, lang)
-    text = with_comments(text, lang, seen=level_text, level=levels.case_level, way=owner_text)
+    text = with_comments(
+        *(text, lang), seen=level_text, level=levels.case_level, way=owner_text, count=levels.with_property
+    )
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
     if levels.copied:
         days = ", ".join(map(basic_string, levels.copied))
@@ -78,23 +96,30 @@ def default_recipe(
     if register:
         section = register_section(register, levels.folders, lang, asks=asks)
         text = text.replace("[personal_data]", f"{section}[personal_data]", 1)
-    text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang)))
+    text = text.replace(
+        'kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang, asks=asks))
+    )
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
 
 
-def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str) -> Iterator[str]:
+def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str, asks: bool) -> Iterator[str]:
     yield f"kind = {basic_string(kind)}"
     if kind == "files":
         yield f"case_level = {levels.case_level}"
         if levels.fit:
             yield from _case_names(levels.fit, lang)
+    if asks and levels.left_behind:
+        yield as_comment(comment(lang, "left-behind", count=levels.left_behind))
+        yield 'system = "skip"'
     if levels.mails and letters:
         yield 'mail = "letters"'
         yield as_comment(comment(lang, "own-domains"))
         if owner.candidates:
             yield as_comment(comment(lang, "own-candidates", names=", ".join(owner.candidates)))
         yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
+        if levels.mail_cases:
+            yield from _mail_cases(levels.mail_cases, lang)
 
 
 def _case_names(fit: Fit, lang: str) -> Iterator[str]:
@@ -107,6 +132,14 @@ def _case_names(fit: Fit, lang: str) -> Iterator[str]:
         yield as_comment(comment(lang, "case-twice"))
         names = ", ".join(basic_string(name) for name in fit.twice[:_MOST_TWICE])
         yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
+
+
+def _mail_cases(evidence: MailEvidence, lang: str) -> Iterator[str]:
+    """That the mails of mailboxes go to the cases that they name, with the evidence, or as a question."""
+    counts = {"mailboxes": evidence.mailboxes, "messages": evidence.messages, "named": evidence.by_number}
+    key = "mail-cases-asks" if evidence.asks else "mail-cases"
+    yield as_comment(comment(lang, key, **counts, others=evidence.messages - evidence.by_number))
+    yield f'{"# " if evidence.asks else ""}mail_cases = "number"'
 
 
 def _with_numbers(text: str, register: FoundRegister | None, *, in_cases: bool) -> str:
@@ -125,6 +158,13 @@ def _with_numbers(text: str, register: FoundRegister | None, *, in_cases: bool) 
     title = f"= record.case.title | default(item) {at_level} item"
     ident = f"= record.case.ident | default(none) {at_level} none"
     return text.replace(plain, f'fields = {{ tittel = "{title}", mappeID = "{ident}" }}')
+
+
+def _with_properties(text: str) -> str:
+    """The recipe with the properties of each case file; in which municipality they lie is asked."""
+    before, of_cases, after = text.partition("[defaults.Saksmappe]\n")
+    unit, _, other_lines = after.partition("\n")
+    return f"{before}{of_cases}{unit}\n\n{_MUNICIPALITY}{other_lines}".rstrip() + f"\n{_PROPERTIES}"
 
 
 def _with_mails(text: str, *, in_cases: bool, owned: bool) -> str:

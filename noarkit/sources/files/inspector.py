@@ -107,7 +107,7 @@ class Inspector:
     def _look(self, file: FoundFile, key: str, descriptor: int) -> Look:
         ext, size = _ext(file.name), file.status.st_size
         findings, head = self._findings(descriptor, key, ext, size)
-        if self._policy.mail in ("messages", "parts") and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
+        if self._policy.cuts_mailboxes and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
             return None
         if ext == "msg" or findings.media_type == outlook.MEDIA_TYPE:
             return (self._outlook(self._record(file, findings), descriptor, size),)

@@ -19,7 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.sources.files.case_names import Fit, best_fit
-from noarkit.sources.files.names import normalize_name
+from noarkit.sources.files.mail_filing import ENDINGS, MailEvidence, mail_evidence
+from noarkit.sources.files.names import is_system_name, normalize_name
 from noarkit.sources.files.register.finder import (
     EXTENSIONS,
     MOST_CANDIDATES,
@@ -57,7 +58,8 @@ class Levels:
     """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
     and where the first of them are; the first and the last of the days in which files were `copied`; the form of
-    the names, where they bear case numbers; and a register that lies above the case files."""
+    the names, where they bear case numbers; a register that lies above the case files; how many files a desktop system
+    left behind; how many names of cases tell a property; and what the mailboxes say of the cases of their mails."""
 
     case_level: int = 1
     folders: int = 0
@@ -69,6 +71,9 @@ class Levels:
     copied: tuple[str, ...] = ()
     fit: Fit | None = None
     register: FoundRegister | None = None
+    left_behind: int = 0
+    with_property: int = 0
+    mail_cases: MailEvidence | None = None
 
     @property
     def are_cases(self) -> bool:
@@ -94,11 +99,16 @@ def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
     mails, letters, times = 0, list[Path](), TreeTimes(datetime.now(UTC).year)
-    tables, file_names = list[tuple[int, Path]](), set[str]()
-    for depth, place, files in _folders(root, times):
+    tables, file_names, mailboxes = list[tuple[int, Path]](), set[str](), list[Path]()
+    left_behind = 0
+    for depth, place, names in _folders(root, times):
+        left_behind += sum(map(is_system_name, names))
+        files = [name for name in names if not name.startswith(".")]
         for file in files:
             if file.lower().endswith(EXTENSIONS) and len(tables) < MOST_CANDIDATES:
                 tables.append((depth, Path(place, file)))
+            if file.lower().endswith(ENDINGS) and len(mailboxes) < _MOST_LETTERS:
+                mailboxes.append(Path(place, file))
             if len(file_names) < _MOST_FILE_NAMES:
                 file_names.add(normalize_name(file))
             if file.lower().endswith(_LETTERS):
@@ -118,15 +128,31 @@ def survey(root: Path) -> Levels:
     case_level = _case_level(levels)
     here = levels.get(case_level, _Level())
     deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
-    is_case = _is_named_like_a_case(root.resolve().name)
     folders = times.folders(case_level)
     fit = best_fit(folders)
     above = [path for depth, path in tables if depth < case_level and is_candidate(path)]
     register = find_register(root, above, Places(folders, fit.form if fit else None, file_names)) if above else None
     if register and fit and register.rules.joins == "case.number":
         fit = replace(fit, asks=False)  # the register has the same numbers
+    with_property = sum(bool(case.properties) for folder in folders if fit and (case := fit.form.parse(folder.name)))
+    evidence = (
+        mail_evidence(root, sorted(mailboxes), case_level, fit.form, asks=fit.asks) if fit and mailboxes else None
+    )
+    mails += evidence.messages if evidence else 0
     return Levels(
-        case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case, times.wave(), fit, register
+        case_level,
+        here.folders,
+        here.case_like,
+        deeper,
+        mails,
+        tuple(letters),
+        root_is_case=_is_named_like_a_case(root.resolve().name),
+        copied=times.wave(),
+        fit=fit,
+        register=register,
+        left_behind=left_behind,
+        with_property=with_property,
+        mail_cases=evidence,
     )
 
 
@@ -164,8 +190,9 @@ def _folders(root: Path, times: TreeTimes) -> Iterator[tuple[int, str, list[str]
                     if entry.is_dir(follow_symlinks=False):
                         if len(steps) < _DEEPEST:
                             waiting.append(((*steps, entry.name), entry.path))
-                    elif not entry.name.startswith("."):
-                        files.append(entry.name)
+                        continue
+                    files.append(entry.name)
+                    if not entry.name.startswith("."):
                         times.add_file(entry.name, entry.stat(follow_symlinks=False).st_mtime_ns)
         except OSError:
             files = []  # whoever reads it says that it cannot be read

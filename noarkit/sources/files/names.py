@@ -30,6 +30,14 @@ SYSTEM_NAMES = frozenset(
 """What a desktop system puts into folders, in small letters."""
 
 
+_SYSTEM_TEXTS = frozenset(name.decode() for name in SYSTEM_NAMES)
+
+
+def is_system_name(text: str) -> bool:
+    """True for the name of what a desktop system puts into folders."""
+    return text.lower() in _SYSTEM_TEXTS
+
+
 def text_of(name: bytes) -> str:
     """A name as Unicode, sign by sign as it stands; each undecodable byte becomes U+FFFD."""
     try:

@@ -99,6 +99,8 @@ class FilePolicy:
     mail          `file`: a mail is a file, with its head in `mail`; `messages`: a mailbox is cut into its mails;
                   `parts`: attachments are contents of their own, too; `letters`: the same for single mails, while a
                   mailbox stays a file
+    mail_cases    `folder`: a mail belongs where it lies; `number`: a mailbox is cut into its mails, and each mail
+                  outside the case files goes to the one whose number its subject names (see `mail_filing`)
     own_domains   the domains of the owner's addresses: they tell which mails came in and which went out
     mail_limit_bytes  larger mails are not taken apart
     registers     read `metadata.csv`, `.json` and `.xlsx` beside the files
@@ -126,6 +128,7 @@ class FilePolicy:
     media_types: bool = True
     puids: bool = False
     mail: Literal["file", "letters", "messages", "parts"] = "file"
+    mail_cases: Literal["folder", "number"] = "folder"
     own_domains: tuple[str, ...] = ()
     mail_limit_bytes: int = 32 * 1024 * 1024
     registers: bool = True
@@ -146,6 +149,16 @@ class FilePolicy:
     def dates(self) -> DateEvidence:
         """What says the date of a file."""
         return DateEvidence(self.dates_from, self.dates_period, self.dates_copied)
+
+    @property
+    def files_mails(self) -> bool:
+        """True if mails go to the cases that their subjects name."""
+        return self.mail_cases == "number" and self.mail != "file" and bool(self.case_name) and self.case_level > 0
+
+    @property
+    def cuts_mailboxes(self) -> bool:
+        """True if each mail of a mailbox is a record."""
+        return self.mail in ("messages", "parts") or self.files_mails
 
     @property
     def reads_documents(self) -> bool:

@@ -16,7 +16,7 @@ from noarkit.errors import SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import describe_kinds, observe
-from noarkit.records import ContentStream, RegisterAccount, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import ContentStream, MailAccount, RegisterAccount, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.dates import latest_day
@@ -25,6 +25,7 @@ from noarkit.sources.files.file_filter import FileFilter, FoundFile
 from noarkit.sources.files.inspection import OpenRoot, inspected
 from noarkit.sources.files.inspector import Inspector
 from noarkit.sources.files.levels import Levels, survey
+from noarkit.sources.files.mail_filing import MailFiling
 from noarkit.sources.files.names import key_of, readable, text_of
 from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.policy import FilePolicy
@@ -61,6 +62,7 @@ class FileTree:
         self._only = None if self._where.is_dir() or not os.path.lexists(self._where) else os.fsencode(self._where.name)
         self._root = self._where if self._only is None else self._where.parent
         self._account: RegisterAccount | None = None
+        self._mail_account: MailAccount | None = None
 
     @property
     def identity(self) -> SourceIdentity:
@@ -98,6 +100,10 @@ class FileTree:
     def register_account(self) -> RegisterAccount | None:
         """What the records that were read last had to do with the register; None where there is none."""
         return self._account
+
+    def mail_account(self) -> MailAccount | None:
+        """How the mails among the records that were read last were filed; None where they stay where they lie."""
+        return self._mail_account
 
     def survey_register(self, emit: Listener) -> RegisterAccount | None:
         """How a register would be joined with what is there, without a look into any file."""
@@ -154,7 +160,7 @@ class FileTree:
     def _joined_records(self, now: float) -> Iterator[SourceItem]:
         """The records, each with its row of the register that lies among them."""
         if not self._policy.register.file:
-            yield from self._undated_records(now)
+            yield from self._filed_records(now)
             return
         root = folders.open_root(self._root)
         try:
@@ -162,8 +168,17 @@ class FileTree:
         finally:
             folder_handles.close(root)
         with closing(register):
-            yield from register.items(self._undated_records(now))
+            yield from register.items(self._filed_records(now))
             self._account = register.account()
+
+    def _filed_records(self, now: float) -> Iterator[SourceItem]:
+        """The records, each mail in the folder of the case that its subject names."""
+        if not self._policy.files_mails:
+            yield from self._undated_records(now)
+            return
+        with closing(MailFiling(self._root, self._policy)) as mail_filing:
+            yield from mail_filing.items(self._undated_records(now))
+            self._mail_account = mail_filing.account()
 
     def _undated_records(self, now: float) -> Iterator[SourceItem]:
         root = folders.open_root(self._root)

@@ -60,6 +60,17 @@ def test_a_recipe_may_say_all_that_a_policy_is() -> None:
     assert set(source) == {"kind", *(one.name for one in options)}
 
 
+def test_a_proposal_leaves_out_what_a_desktop_system_left_behind_and_says_how_much(tree: Path) -> None:
+    source = FileTree(tree)
+    text = source.proposal(ignore_event)
+    assert 'system = "skip"' in text.splitlines()
+    assert "# 1 file that a desktop system left behind" in text
+    assert keys(fitted(source, read_recipe(text).data["source"])) == [".skjult", "a.txt"]
+    assert 'system = "skip"' not in source.default_recipe(), "a plan without a recipe takes every file"
+    (tree / "Thumbs.db").unlink()
+    assert 'system = "skip"' not in source.proposal(ignore_event)
+
+
 @pytest.mark.parametrize(
     ("terms", "why", "name"),
     [
@@ -91,4 +102,4 @@ def test_a_plan_by_such_a_recipe_takes_them(
         assert main(["plan", str(tree), "--recipe", str(recipe), "-o", f"run{code}"], environment) == code
     assert "not one of the allowed values" in capsys.readouterr().err
     planned = json.loads((tmp_path / "run0" / "plan-report.json").read_text("utf-8"))
-    assert planned["load"]["files"] == 4, "the one behind the link, too"
+    assert planned["load"]["files"] == 3, "the one behind the link too, and nothing that a desktop system left behind"

@@ -28,8 +28,8 @@ from noarkit.sources.files.case_names import CaseForm, CaseName, number_in
 Row = Mapping[str, object]
 MOST_LISTED = 10_000
 """So many rows and folders of each kind are named; all are counted."""
-TITLE = "tittel"
-"""The name that recipes have for the column of titles."""
+TITLE, PROPERTY = "tittel", "eiendom"
+"""The names that recipes have for the columns of titles and of properties."""
 _UNJOINED = "folder IS NULL AND repeats IS NULL AND (ident != '' OR NOT ?)"
 """Where rows are joined by number, one without is a sum or a remark, and no case."""
 _ROWS = "ident != '' OR folder NOTNULL OR NOT ?"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from noarkit.recipes.values import Formats, ValueRefused, make_formats, to_date
+from noarkit.sources.files.property_numbers import read_properties
 from noarkit.sources.files.register.cases import folded
 
 Columns = Mapping[str, Sequence[str]]
@@ -31,6 +32,7 @@ _HEADINGS = {
     "avsluttetDato": r"avslutt|lukket|ferdig|closed",
     "part": r"\bpart|søk|tiltakshaver|klient|party|applicant",
     "saksansvarlig": r"ansv|saksbeh|behandler|responsible|officer",
+    "eiendom": r"eiendom|\bg\W?b?nr|matrikkel|property",
     "skjerming": r"unntatt|skjerm|gradering|offentlig|screen",
 }
 
@@ -53,6 +55,10 @@ def meanings(columns: Columns, titles: Sequence[str], *, of_cases: bool) -> dict
 
     take("skjerming", lambda _, values: _share(values, _SCREENING.search) >= _MOST)
     if of_cases:
+        take(
+            "eiendom",
+            lambda column, values: _share(values, read_properties) >= _MOST and bool(_hint("eiendom", column)),
+        )
         take("avsluttetDato", lambda column, values: _are_days(values) and bool(_hint("avsluttetDato", column)))
     take("saksdato" if of_cases else "dokumentetsDato", lambda _, values: _are_days(values))
     take("tittel", partial(_titles, titles))

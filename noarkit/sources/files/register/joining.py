@@ -17,11 +17,12 @@ from noarkit.recipes.recipe_model import RegisterRules
 from noarkit.records import Oddity, RegisterAccount, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.case_names import read_form
+from noarkit.sources.files.case_names import PROPERTIES, read_form
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.property_numbers import read_properties
 from noarkit.sources.files.register import tables
-from noarkit.sources.files.register.cases import MOST_LISTED, TITLE, CaseRegister, RegisterRow
+from noarkit.sources.files.register.cases import MOST_LISTED, PROPERTY, TITLE, CaseRegister, RegisterRow
 from noarkit.sources.files.register.rows import Register, extension_of, malformed, read_register
 from noarkit.sources.files.streams import WITHIN
 
@@ -65,7 +66,7 @@ class JoinedCases:
         fields = number.fields(name) if number else case
         if row:
             self._places.setdefault(fields.get("year"), Counter())[tuple(steps[: self._level - 1])] += 1
-        return replace(record, fields={**record.fields, "case": {**fields, "row": row}})
+        return replace(record, fields={**record.fields, "case": {**_with_properties(fields, row), "row": row}})
 
     def _case(self, row: RegisterRow) -> SourceRecord:
         """The record of a case without a folder; it lies where the other cases of its year do."""
@@ -77,10 +78,19 @@ class JoinedCases:
             **{"path": "/".join([*steps, name]), "parts": [*steps, name], "folder": "/".join(steps)},
             **{"folders": steps, "top": steps[0] if steps else "", "root": self._root_name},
             **{"name": name, "stem": name, "ext": "", "depth": len(steps), "register": row.row, "mail": {}},
-            "case": {**(row.case.fields(title) if row.case else {"title": title}), "row": row.row},
+            "case": {
+                **_with_properties(row.case.fields(title) if row.case else {"title": title}, row.row),
+                "row": row.row,
+            },
             **dict.fromkeys(("size", "modified", "created", "owner", "group", "mode", "media_type", "puid", "saved")),
         }
         return SourceRecord("case", f"{self._key}{WITHIN}{row.case.ident if row.case else row.name}", fields)
+
+
+def _with_properties(fields: Mapping[str, object], row: Mapping[str, object]) -> dict[str, object]:
+    """What is known of a case, with the properties of its row where its name tells none."""
+    numbers = () if fields.get(PROPERTIES) else read_properties(str(row.get(PROPERTY) or ""))
+    return {**fields, PROPERTIES: [number.fields() for number in numbers]} if numbers else dict(fields)
 
 
 class JoinedDocuments:
