@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import resources
 
 from noarkit.recipes.comments import as_comment, comment, with_comments
+from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.files.case_names import Fit
 from noarkit.sources.files.levels import Levels
@@ -112,13 +113,15 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
     if asks and levels.left_behind:
         yield as_comment(comment(lang, "left-behind", count=levels.left_behind))
         yield 'system = "skip"'
-    if levels.mails and letters:
-        yield 'mail = "letters"'
+    if levels.mails:
+        if letters:
+            yield 'mail = "letters"'
         yield as_comment(comment(lang, "own-domains"))
         if owner.candidates:
             yield as_comment(comment(lang, "own-candidates", names=", ".join(owner.candidates)))
-        yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
-        if levels.mail_cases:
+        domain = ASK if asks and owner.candidates else owner.domain
+        yield f"own_domains = [{basic_string(domain) if domain else ''}]"
+        if levels.mail_cases and letters:
             yield from _mail_cases(levels.mail_cases, lang)
 
 

@@ -59,7 +59,8 @@ class Levels:
     folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
     and where the first of them are; the first and the last of the days in which files were `copied`; the form of
     the names, where they bear case numbers; a register that lies above the case files; how many files a desktop system
-    left behind; how many names of cases tell a property; and what the mailboxes say of the cases of their mails."""
+    left behind; how many names of cases tell a property; what the mailboxes say of the cases of their
+    mails; and where those are of which each mail is a record."""
 
     case_level: int = 1
     folders: int = 0
@@ -74,6 +75,7 @@ class Levels:
     left_behind: int = 0
     with_property: int = 0
     mail_cases: MailEvidence | None = None
+    mailboxes: tuple[Path, ...] = ()
 
     @property
     def are_cases(self) -> bool:
@@ -153,6 +155,7 @@ def survey(root: Path) -> Levels:
         left_behind=left_behind,
         with_property=with_property,
         mail_cases=evidence,
+        mailboxes=tuple(sorted(mailboxes)) if evidence else (),
     )
 
 

@@ -16,15 +16,15 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from noarkit.documents import mail, mailbox
 from noarkit.records import MailAccount, SourceItem, SourceRecord, UnfiledMail
-from noarkit.safe.descriptors import read_at
 from noarkit.safe.scratch import scratch
 from noarkit.sources.files.case_names import CaseForm, numbers_named, read_form
 from noarkit.sources.files.names import text_of
+from noarkit.sources.files.owners import mailbox_fields
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.streams import WITHIN
 
@@ -138,7 +138,8 @@ def mail_evidence(
     folders, counts, count = CaseFolders(root, level, form), Counter[str](), 0
     try:
         for path in mailboxes:
-            outcomes = Counter(folders.find(subject)[0] for subject in _subjects(path, _MOST_MESSAGES - counts.total()))
+            mails = islice(mailbox_fields(path), _MOST_MESSAGES - counts.total())
+            outcomes = Counter(folders.find(_subject(fields))[0] for fields in mails)
             count += bool(outcomes)
             counts += outcomes
     finally:
@@ -147,19 +148,6 @@ def mail_evidence(
     if by_number < _LEAST_MESSAGES:
         return None
     return MailEvidence(count, messages, by_number, asks or by_number < _LEAST_SHARE * messages)
-
-
-def _subjects(path: Path, most: int) -> Iterator[str]:
-    """The subjects of the first mails in a mailbox; nothing where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            for number, span in enumerate(mailbox.spans(file.fileno())):
-                if number >= most:
-                    return
-                head = read_at(file.fileno(), min(span.length, mail.HEAD_BYTES), span.offset)
-                yield _subject(mail.read_head(head).fields)
-    except OSError:
-        return  # whoever reads the source says that it cannot be read
 
 
 def _subject(fields: object) -> str:

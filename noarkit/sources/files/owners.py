@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
-from noarkit.documents import mail, outlook
+from noarkit.documents import mail, mailbox, outlook
+from noarkit.safe.descriptors import read_at
 
 _LEAST_MAILS = 3
 _MOST_CANDIDATES = 5
 _LEAST_SHARE = 0.3
 _LEAST_SHARE_ALONE = 0.6
+_MOST_OF_MAILBOXES = 5_000
 _MOST_BYTES = 8 * 1024 * 1024
 _OF_PERSONS = frozenset(
     {"gmail.com", "googlemail.com", "hotmail.com", "hotmail.no", "outlook.com", "live.com", "live.no", "msn.com"}
@@ -44,7 +47,7 @@ class Owner:
     candidates: tuple[str, ...] = ()
 
 
-def owner_of(paths: Iterable[Path]) -> Owner:
+def owner_of(paths: Iterable[Path], mailboxes: Iterable[Path] = ()) -> Owner:
     """Reads the heads of some mails and says whose they are. One that cannot be read says nothing.
 
     Of the domains that many mails name, it is the one of a public body; else the only one, if most mails name it. A
@@ -52,8 +55,9 @@ def owner_of(paths: Iterable[Path]) -> Owner:
     nothing between two.
     """
     read, counts, addresses = 0, Counter[str](), set[tuple[str, str]]()
-    for path in paths:
-        pairs = _addresses(path)
+    mails = chain(map(_fields, paths), islice(chain.from_iterable(map(mailbox_fields, mailboxes)), _MOST_OF_MAILBOXES))
+    for fields in mails:
+        pairs = _addresses(fields)
         if pairs:
             read += 1
             counts.update({domain for domain, _ in pairs})
@@ -84,18 +88,34 @@ def _is_public(domain: str) -> bool:
     return f".{domain}".endswith(_PUBLIC)
 
 
-def _addresses(path: Path) -> set[tuple[str, str]]:
-    """The addresses in the head of a mail, each with its domain."""
+def mailbox_fields(path: Path) -> Iterator[Mapping[str, object]]:
+    """What the heads of the mails in a mailbox say, one by one; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            for span in mailbox.spans(file.fileno()):
+                head = read_at(file.fileno(), min(span.length, mail.HEAD_BYTES), span.offset)
+                yield mail.read_head(head).fields
+    except OSError:
+        return  # whoever reads the source says that it cannot be read
+
+
+def _fields(path: Path) -> Mapping[str, object]:
+    """What the head of a single mail says."""
     try:
         with path.open("rb") as file:
             if path.suffix.lower() != ".msg":
                 message = mail.read_head(file.read(mail.HEAD_BYTES))
             elif path.stat().st_size > _MOST_BYTES:
-                return set()
+                return {}
             else:
                 message = outlook.read_message(file, include_parts=False)
     except OSError:
-        return set()  # whoever reads the source says that it cannot be read
-    parties = message.fields.get("parties")
+        return {}  # whoever reads the source says that it cannot be read
+    return message.fields
+
+
+def _addresses(fields: Mapping[str, object]) -> set[tuple[str, str]]:
+    """The addresses in the head of a mail, each with its domain."""
+    parties = fields.get("parties")
     texts = [str(party["address"]).lower() for party in parties] if isinstance(parties, list) else []
     return {(domain, text) for text in texts if (domain := mail.domain_of(text))}

@@ -140,7 +140,7 @@ class FileTree:
 
     def _recipe(self, lang: str, *, asks: bool = False) -> str:
         levels = self._levels()
-        owner = owner_of(levels.letters)
+        owner = owner_of(levels.letters, levels.mailboxes)
         letters = self._policy.mail == "file"
         return default_recipe(
             "files", self._system(), self._root_name(), levels, owner, letters=letters, lang=lang, asks=asks
@@ -149,7 +149,10 @@ class FileTree:
     def _levels(self) -> Levels:
         if self._only is None:
             return survey(self._root)
-        return replace(TOP, mails=int(self._policy.mail != "file"))
+        is_mailbox = self._policy.mail != "file"
+        return replace(
+            TOP, mails=int(is_mailbox), mailboxes=(self._root / os.fsdecode(self._only),) if is_mailbox else ()
+        )
 
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()

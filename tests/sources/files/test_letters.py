@@ -19,6 +19,7 @@ from noarkit.recipes.mapper import compile_recipe
 from noarkit.recipes.read import read_recipe
 from noarkit.records import SourceRecord
 from noarkit.sources.files.owners import owner_of
+from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from samples.files.outlook import message
 
@@ -228,6 +229,28 @@ def test_where_nothing_says_whose_the_mails_are_the_recipe_asks_and_says_nothing
     told = [mapper.map(record) for record in records]
     types = {entity.type for one in told if isinstance(one, MappedRecord) for entity in one.entities}
     assert "Journalpost" in types and "Basisregistrering" not in types
+
+
+def test_a_proposed_recipe_asks_whose_the_mails_are_and_a_plan_stops_there(tmp_path: Path) -> None:
+    case = correspondence(tmp_path / "2024-0017 Byggesak", "kari@nord.example", "ola@sor.example")
+    text = FileTree(case).proposal(ignore_event)
+    (line,) = [line for line in text.splitlines() if line.startswith("own_domains")]
+    assert line == 'own_domains = ["ask"]'
+    problems = [problem for problem in check(read_recipe(text, "asked")) if not problem.warning]
+    assert [(problem.key, text.splitlines()[problem.line - 1]) for problem in problems] == [("unanswered", line)]
+    answered = check(read_recipe(text.replace('"ask"', '"nord.example"'), "filled in"))
+    assert all(problem.warning for problem in answered)
+
+
+@pytest.mark.parametrize("ending", ["mbox", "mbx"])
+def test_a_mailbox_tells_whose_it_is_as_single_mails_do(ending: str, tmp_path: Path) -> None:
+    case = correspondence(tmp_path / "2024-0017 Byggesak", "kari@nordby.kommune.no", "ola@gmail.com")
+    mails = [path.read_bytes() for path in sorted(case.iterdir())]
+    box = tmp_path / f"post.{ending}"
+    box.write_bytes(b"".join(b"From x@y Mon Jan  1 12:00:00 2024\n" + one.rstrip() + b"\n\n" for one in mails))
+    source = FileTree(box, FilePolicy(mail="parts"))
+    assert 'own_domains = ["nordby.kommune.no"]' in source.default_recipe()
+    assert owner_of((), [box]) == owner_of(sorted(case.iterdir()))
 
 
 @pytest.mark.usefixtures("one_archive")
