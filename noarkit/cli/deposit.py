@@ -133,7 +133,9 @@ def _ask(session: Session, project: Project) -> None:
     for question in questions(project):
         sentence = _note(session, "question", {"question": question})
         kind = click.Choice(question.choices) if question.choices else None
-        answer(question, str(click.prompt(sentence, type=kind, err=True)).strip())
+        answer(
+            question, str(click.prompt(sentence, type=kind, show_choices=False, prompt_suffix="\n> ", err=True)).strip()
+        )
 
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:

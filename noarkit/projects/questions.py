@@ -78,9 +78,10 @@ def _keys(value: object, key: str) -> Iterator[str]:
 
 
 def _evidence(lines: list[str], line: int) -> str:
-    """The comments right above a line, and the one that ends it."""
-    above = line - 1
+    """The comments right above a line, or above the heading that it stands under, and the one that ends it."""
+    above = line - 1 - (line > 1 and lines[line - 2].startswith("["))
     while above and lines[above - 1].lstrip().startswith("#"):
         above -= 1
     behind = _ASKED.split(lines[line - 1])[-1].partition("#")[2]
-    return " ".join(text.strip(" #") for text in (*lines[above : line - 1], behind) if text.strip(" #"))
+    comments = [text.strip(" #") for text in (*lines[above : line - 1], behind) if not text.startswith("[")]
+    return " ".join(filter(None, comments))

@@ -42,9 +42,9 @@ def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) ->
     yield f'is_of = "{rules.is_of}"'
     yield f'joins = {{ {basic_string(rules.column)} = "{rules.joins}" }}'
     if of_cases:
-        yield as_comment(comment(lang, "register-no-folder"))
+        yield as_comment(comment(lang, "register-no-folder", **left_over))
         yield f'no_folder = "{"ask" if asks and left_over["rows_left"] else "report"}"'
-        yield as_comment(comment(lang, "register-no-row"))
+        yield as_comment(comment(lang, "register-no-row", **left_over))
         yield f'no_row = "{"ask" if asks and left_over["places_left"] else "report"}"'
     yield "[register.columns]"
     yield from (f"{name} = {basic_string(column)}" for name, column in rules.columns.items())
