@@ -1,6 +1,7 @@
 """A folder to install from where there is no network: it holds what it says, and installs nothing that was changed.
 
-NOARKIT_DEEP=1 builds it from the package index with all extras and tests, and runs every test and the demo from it.
+NOARKIT_DEEP=1 builds it from the package index with all extras and tests: what each extra needs is imported, every test
+is collected, and style, types, the tests of some rooms and the demo run from it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from scripts.wheelhousing.bill import bill_of
 from scripts.wheelhousing.target import Index, Target, WheelMissing, gather
@@ -27,6 +31,33 @@ from tests.zone.repacking import repack
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 WINDOWS = Target("win_amd64", "3.12")
+
+
+ROOMS = ("tests/archive", "tests/documents", "tests/safe")
+"""Rooms whose quick tests are run from it: network, files, other processes."""
+IMPORT_EXTRAS = """
+import importlib, re
+from importlib.metadata import packages_distributions, requires
+needed = {re.match(r"[\\w.-]+", need)[0].lower() for need in requires("noarkit") if "extra ==" in need}
+for module, names in packages_distributions().items():
+    if module.isidentifier() and not module.startswith("_") and needed & {name.lower() for name in names}:
+        importlib.import_module(module)
+        print(*names, sep="\\n")
+"""
+"""Imports what the extras need, and says of which distributions that is."""
+
+
+def imported_by(said: str) -> set[str]:
+    """The distributions of which modules were imported, as pyproject.toml names them."""
+    return {str(canonicalize_name(name)) for name in said.split()} & needed_by_extras()
+
+
+def needed_by_extras() -> set[str]:
+    """What an installation with all extras has beside the core."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    return {
+        str(canonicalize_name(Requirement(need).name)) for name in extras if name != "test" for need in extras[name]
+    }
 
 
 def built(folder: Path, *arguments: str) -> Path:
@@ -210,15 +241,28 @@ if DEEP:
         assert "DO NOT MATCH THE HASHES" in told.stderr
         assert not (tmp_path / "noarkit").exists()
 
-    def test_all_tests_and_the_demo_run_from_the_wheelhouse_of_the_index_without_a_network(tmp_path: Path) -> None:
+    def test_extras_tests_style_types_and_the_demo_run_from_the_wheelhouse_of_the_index_without_a_network(
+        tmp_path: Path,
+    ) -> None:
         house = built(tmp_path / "house", "--extra", "all")
         shutil.unpack_archive(next(house.glob("*.tar.gz")), tmp_path)
         (source,) = (path for path in tmp_path.iterdir() if (path / "pyproject.toml").exists())
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "NOARKIT_WHEELHOUSE": str(house)}
-        for script in ("demo", "test"):
-            command = alone([str(source / "scripts" / script)])
-            told = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
+
+        def run(*command: str) -> str:
+            told = subprocess.run(
+                alone([*command]), cwd=source, env=environment, capture_output=True, text=True, check=False
+            )
             assert told.returncode == 0, told.stdout[-20_000:] + told.stderr[-5_000:]
+            return told.stdout
+
+        run(str(source / "scripts" / "demo"))
+        python = str(source / ".venv" / "bin" / "python")
+        assert imported_by(run(python, "-c", IMPORT_EXTRAS)) == needed_by_extras()
+        collected = re.search(r"(\d+) tests collected", run(python, "-m", "pytest", "--collect-only", "-q", "--all"))
+        assert collected is not None and int(collected[1]) > len(list(ROOT.glob("tests/**/test_*.py")))
+        told = run(str(source / "scripts" / "test"), "-m", "not slow", *ROOMS)
+        assert re.search(r"\d+ passed", told), told
 
 
 def _flip(path: Path) -> None:

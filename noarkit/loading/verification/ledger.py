@@ -151,9 +151,13 @@ class Ledger:
         return self.db.execute(statement, (family, link)).fetchone() is not None
 
     def has_new_version(self, n: int) -> bool:
-        """True if the run added a version to the document of this number in the plan."""
-        statement = "SELECT 1 FROM plan WHERE parent = ? AND type = 'Dokumentversjon' AND state = 'done' LIMIT 1"
-        return self.db.execute(statement, (n,)).fetchone() is not None
+        """True if the run added a version to the document of this number in the plan, or to one of a record's."""
+        statement = (
+            "WITH document (n) AS (SELECT :n UNION ALL SELECT n FROM plan WHERE parent = :n AND type = 'Dokument')"
+            " SELECT 1 FROM document JOIN plan ON plan.parent = document.n"
+            " WHERE plan.type = 'Dokumentversjon' AND plan.state = 'done' LIMIT 1"
+        )
+        return self.db.execute(statement, {"n": n}).fetchone() is not None
 
     def archived_entity(self, n: int) -> ArchivedEntity | None:
         """The archived entity of this number in the plan; None if it has no id."""

@@ -65,7 +65,10 @@ class Defaults:
 
 FILE_LINK = "referanseDokumentfil"
 """The field of a version that names its file."""
-DOCUMENT_CREATED = ("Dokument", "opprettetDato")
+OF_FIRST_VERSION = frozenset(
+    {("Dokument", "opprettetDato"), ("Dokument", "tittel"), ("AbstraktRegistrering", "dokumentetsDato")}
+)
+"""What is told of a document by its first version, by family and field; the archive keeps it when others are added."""
 # what an archive says of every file, or of none
 _SAID_OF_FILES = ("filstoerrelse", "filnavn", "sjekksumAlgoritme")
 _SHA256_DIGITS = 64
@@ -225,8 +228,9 @@ class ObjectComparison:
                 # neither source nor object is screened: what stands above was screened since, and others made that
                 self.result.leave(FIELDS, "other_run")
                 return
-            if (entity.type, problem.name) == DOCUMENT_CREATED and self.ledger.has_new_version(place.n):
-                # a document is as old as its first version, and what changed since is archived as the new one
+            place_of_field = (metamodel().types[entity.type].family, problem.name)
+            if place_of_field in OF_FIRST_VERSION and self.ledger.has_new_version(place.n):
+                # a document is called and dated as its first version, and what changed since is archived as the new one
                 self.result.leave(FIELDS, "other_run")
                 return
             is_derived = self.ledger.has_derived_dates and problem.name in DERIVED_FIELDS

@@ -155,11 +155,10 @@ def group_name(groups: object, group_id: str) -> str:
     return next((str(row["name"]) for row in rows if row.get("id") == group_id and row.get("name")), group_id)
 
 
-def review_title(name: str, created_at: datetime | None, status: object) -> str:
-    """Names a review by what it is about, its day and its outcome. One that has not ended has none yet: a title stays
-    as it is when a review is archived again."""
-    text = str(status or "")
-    return _title("Gjennomgang av", name, created_at, _state(text) if text.casefold() in ENDED_STATES else "")
+def review_title(name: str, created_at: datetime | None) -> str:
+    """Names a review by what it is about and its day. How it ended is told by its page alone: a review is archived
+    while it is open and again when it has ended, and its title stays the same."""
+    return _title("Gjennomgang av", name, created_at, "")
 
 
 def change_title(name: str, logged_at: datetime | None, action: str) -> str:

@@ -53,6 +53,8 @@ _KINDS = {kind: kinds for kinds, kind in SINGULAR.items()}
 _DAY = timedelta(days=1)
 # clocks differ, and a version may appear some time after its change
 LOOK_BACK = _DAY
+# a decision and the change that makes it are one act, with two times
+DECIDED_WITHIN = timedelta(seconds=1)
 
 
 class ProjectItems:
@@ -237,6 +239,12 @@ class ProjectItems:
 
     def _decision(self, state: State, row: Row) -> Iterator[ServiceItem]:
         decided_at = moment(row.get("decisionTime"))
+        key = self.key("experiment", state.id, "decision", row["decisionTime"])
+        try:
+            author = self._decided_by(state, row, decided_at)
+        except (ServiceRefused, ServiceBroken, ServiceStrange) as fault:
+            yield FetchFailure(state.kind, key, str(fault.data.get("why") or fault.code))
+            return
         group = _text(row.get("launchedGroupID"))
         launched = group_name(state.data.get("groups"), group)
         data = {
@@ -255,22 +263,30 @@ class ProjectItems:
             "title": decision_title(_name(row), decided_at, launched),
             "reason": _text(row.get("decisionReason")),
             "group": group,
-            "author": _text(row.get("lastModifierName")),
+            "author": author,
             "changed": _iso(decided_at),
             "data": data,
         }
-        key = self.key("experiment", state.id, "decision", row["decisionTime"])
         title, page = str(fields["title"]), describe({**data, "launchedGroupID": launched or None})
         results = [replace(document, title=f"{title}, resultat") for document in documents_made[1:]]
         documents = (*_with_page(documents_made[0], title, page), *results)
         yield Item("experiments", key, fields, decided_at, documents, kind="decision")
+
+    def _decided_by(self, state: State, row: Row, decided_at: datetime | None) -> str:
+        """Returns who made a decision: whoever changed the experiment into the first version that has it. Others may
+        have changed the experiment since; if the service keeps no versions, nobody is named then."""
+        if state.changed_at is None or decided_at is None or state.changed_at <= decided_at + DECIDED_WITHIN:
+            return _text(row.get("lastModifierName"))
+        versions = reversed(list(self._calls.versions(state.kind, state.id)))
+        first = next((version for version in versions if version.get("decisionTime") == row["decisionTime"]), {})
+        return _text(first.get("lastModifierName"))
 
     def _review(self, kind: str, row: Row, review: Row) -> Item:
         data, created_at = self._redaction.apply(review), moment(review.get("created_at"))
         author = review.get("author")
         fields = {
             **self._fields(kind, ident(row), row),
-            "title": review_title(_name(row), created_at, review.get("status")),
+            "title": review_title(_name(row), created_at),
             "state": str(review.get("status") or ""),
             "author": _text(author.get("email")) if isinstance(author, Mapping) else "",
             "changed": _iso(created_at),

@@ -63,6 +63,23 @@ def test_a_decision_of_an_experiment_stands_with_what_it_found_out(features: Fea
     assert all([made.name[-4:] for made in item.generated] == [".txt", "json", "json"] for item in decisions)
 
 
+def test_a_decision_is_by_whoever_made_it_whoever_changes_the_experiment_after(
+    held: Standing, features: Features
+) -> None:
+    def authors() -> dict[str, object]:
+        items = items_of(features, "experiments")
+        return {item.key: item.fields["author"] for item in items if item.kind == "decision"}
+
+    before = authors()
+    decided = [str(row["id"]) for row in features.calls.definitions("experiments") if row.get("decisionTime")]
+    assert len(before) == len(decided) > 3 and all(before.values())
+    changes = [{"kind": "experiments", "id": one, "members": {"description": "Endret"}} for one in decided]
+    held.control("change", definitions=changes)
+    changers = {row["lastModifierName"] for row in features.calls.definitions("experiments") if row["id"] in decided}
+    assert len(changers) == 1 and not changers & set(before.values())
+    assert authors() == before
+
+
 def test_earlier_versions_are_walked_only_where_something_changed(
     held: Standing, features: Features, tmp_path: Path
 ) -> None:

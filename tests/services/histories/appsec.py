@@ -26,7 +26,8 @@ def listing(standin: Any) -> Listing:  # Any: the stand-in of this service
     return Listing({fact.key: fact for fact in facts})
 
 
-def _has_ended(scan: Record) -> bool:
+def has_ended(scan: Record) -> bool:
+    """True for a scan of which no scanner runs any more."""
     if scan["status"] != "Partial":
         return scan["status"] in _ENDED
     return all(detail["status"] not in _OPEN for detail in scan["statusDetails"])
@@ -34,7 +35,7 @@ def _has_ended(scan: Record) -> bool:
 
 def _scans(store: Store) -> Iterator[Fact]:
     for scan in store.scans():
-        if _has_ended(scan):
+        if has_ended(scan):
             created_at = datetime.fromisoformat(scan["createdAt"])
             members = {"scan": {name: scan[name] for name in ("id", "status", "projectId", "branch")}}
             yield Fact(
@@ -51,7 +52,7 @@ def _decisions(store: Store) -> Iterator[Fact]:
     oldest = store.clock() - LOOK_BACK
     for scan in store.scans():
         is_slow = datetime.fromisoformat(scan["createdAt"]) < oldest
-        for result in store.results(str(scan["id"])) if _has_ended(scan) else ():
+        for result in store.results(str(scan["id"])) if has_ended(scan) else ():
             if result["type"] in _WITH_HISTORY:
                 project, similarity = str(scan["projectId"]), str(result["similarityId"])
                 for decision in store.trail.history(project, similarity):

@@ -14,12 +14,14 @@ from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.errors import ServiceDenied
 from noarkit.services.appsec.standin.data import Store, canary
 from noarkit.services.standins.server import StandinSpec
+from tests.services.histories.appsec import has_ended
 from tests.services.standing import Standing, standing
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
 DECIDED = {"decided": "30"}
-DECISIONS = 11
+UNTOLD = ("containers",)
+"""Scanners about whose findings no call of the service tells who decided what."""
 QUIET = {"decided": "0", "audit-days": "0"}
 
 
@@ -33,6 +35,19 @@ def kinds_of(run: Path) -> Counter[str]:
     """What a run archived, by the kind that each key tells."""
     with (run / "ids.csv").open(encoding="utf-8-sig", newline="") as file:
         return Counter(row["key"].split(":")[1] for row in csv.DictReader(file, delimiter=";"))
+
+
+def decisions_in(store: Store) -> int:
+    """How many decisions a service tells: about what was found in scans that ended. A weakness is decided about in each
+    package that has it."""
+    subjects = {
+        (str(scan["projectId"]), str(one["similarityId"]), one["type"], str(one["data"].get("packageIdentifier")))
+        for scan in store.scans()
+        if has_ended(scan)
+        for one in store.results(scan["id"])
+        if one["type"] not in UNTOLD
+    }
+    return sum(len(store.trail.history(project, similarity)) for project, similarity, *_ in subjects)
 
 
 def decide(held: Standing, scan: dict[str, str], state: str) -> None:
@@ -50,7 +65,7 @@ def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_
         kinds = kinds_of(tmp_path / "first")
         # of six scans one runs, and of another one scanner still does; of the trail's days the last is not over
         assert kinds.pop("audit") in (4, 5)
-        assert kinds == {"project": 2, "scan": 4, "triage": DECISIONS}
+        assert kinds == {"project": 2, "scan": 4, "triage": decisions_in(Store(60, 1, DECIDED))}
         assert (ingest_exit_code(first), first.numbers.set_aside) == (0, 0)
         assert noarkit.verify(tmp_path / "first", depth="bytes", settings=held.site(archive)).good
 
@@ -69,6 +84,9 @@ def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_
         # three scans and a decision; the scan that was decided about and a day of the trail got new versions
         assert (ingest_exit_code(third), third.numbers.archived, third.numbers.new_versions) == (0, 3 + 1, 2)
         assert third.numbers.add_up
+        proof = noarkit.verify(tmp_path / "third", depth="bytes", settings=held.site(archive))
+        # that day had fewer events when it was archived, and says so
+        assert (proof.differences, proof.missing) == (0, {"source_changed": 1}), proof.notices
 
     for run in ("first", "third"):
         noarkit.close(tmp_path / run, archive=archive)

@@ -57,6 +57,8 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
         # notes and attachments that went with it
         assert (third.numbers.archived, third.numbers.new_versions, third.numbers.skipped) == (2, 1, 4)
         assert third.numbers.add_up
+        # the snapshot is called and dated as when it was first archived, and its new version has what changed
+        assert noarkit.verify(tmp_path / "third", depth="bytes", settings=held.site(archive)).good
 
         fourth = load(held, tmp_path, "fourth", archive)
         assert (fourth.numbers.archived, fourth.numbers.new_versions) == (0, 0)

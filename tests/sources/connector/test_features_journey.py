@@ -56,6 +56,8 @@ def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: P
         # two versions, and what the log says about each; and a review that was in the archive, as it is now
         assert (ingest_exit_code(third), third.numbers.archived, third.numbers.new_versions) == (0, 4, 1)
         assert third.numbers.add_up
+        # the review's title and who made a decision are as they were, so all of it is still as the service has it
+        assert noarkit.verify(tmp_path / "third", depth="bytes", settings=held.site(archive)).good
         counts = held.control("counts")
         assert [counts[name] for name in ("checks", "exposures", "keys_read", "people_read")] == [0, 0, 0, 0]
 
