@@ -13,7 +13,6 @@ from noarkit.cli.options import Session
 from noarkit.events import Listener
 from noarkit.settings import Settings
 from noarkit.wings import require_wing
-from noarkit.words.texts import written_language
 
 if TYPE_CHECKING:
     from noarkit.catalogue.catalogue import Catalogue
@@ -80,7 +79,7 @@ class ArchiveRoom:
                     ),
                     hosts=RoomHosts(self._host, (*self._names, *named)),
                     clock=time.monotonic,
-                    lang=written_language(self._session.texts.lang),
+                    lang=self._session.texts.lang,
                     is_secure=self._tls_cert is not None,
                     emit=self._session.console.on_event,
                 )

@@ -17,7 +17,6 @@ from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault
 from noarkit.events import EventFields
 from noarkit.safe import atomic
-from noarkit.words.texts import written_language
 
 if TYPE_CHECKING:
     from noarkit.catalogue.catalogue import Catalogue
@@ -81,7 +80,7 @@ def browse_command(
 
         # what is behind an address is fetched to be read only if that is asked for
         reads = not is_archive(place) or place.startswith(EMBEDDED) if read_documents is None else read_documents
-        lang = written_language(session.texts.lang)
+        lang = session.texts.lang
         serve_room(catalogue, lang=lang, port=port, ready=announce, emit=listener, reads_documents=reads)
     session.console.notify("browse.closed-now")
 
@@ -89,7 +88,7 @@ def browse_command(
 def _write_copy(session: Session, catalogue: Catalogue, place: str, target: Path, *, with_documents: bool) -> None:
     from noarkit.reading_room.static.writer import write_static_copy
 
-    console, lang = session.console, written_language(session.texts.lang)
+    console, lang = session.console, session.texts.lang
     copy = write_static_copy(catalogue, target, lang=lang, with_documents=with_documents, emit=console.on_event)
     first = target / "index.html"
     line = session.texts.say("browse.static-written", path=target, count=copy.files, first=first)

@@ -21,7 +21,7 @@ from noarkit.reading_room.tree import Level
 from noarkit.reports import charts
 from noarkit.version import __version__
 from noarkit.words.labels import glossed
-from noarkit.words.texts import plain
+from noarkit.words.texts import SPOKEN, plain
 
 THEMES = ("auto", "light", "dark")
 
@@ -109,6 +109,7 @@ def _environment(lang: str, zone: str = "UTC") -> jinja2.Environment:
             "counted": speech.count_of,
             "phrases": speech,
             "lang": lang,
+            "languages": [(each, phrases(each).say("language")) for each in SPOKEN],
             "version": __version__,
         },
         **{

@@ -25,7 +25,7 @@ from noarkit.reading_room.session import Session
 from noarkit.reading_room.tables import MEDIA_TYPE, entries_found, entries_in, table_of
 from noarkit.reading_room.tree import further_level, tree_to
 from noarkit.reading_room.web import Answer, Request, redirect, text_answer
-from noarkit.words.texts import LANGUAGES
+from noarkit.words.texts import SPOKEN
 from noarkit.words.texts import render as render_fault
 
 LOOK_COOKIE = "noarkit-look"
@@ -268,7 +268,7 @@ class Room:
     def _preferences(self, visit: Visit) -> Answer:
         lang, theme = self._look(visit.request)
         form = visit.request.form
-        lang = form["lang"] if form.get("lang") in LANGUAGES else lang
+        lang = form["lang"] if form.get("lang") in SPOKEN else lang
         theme = form["theme"] if form.get("theme") in THEMES else theme
         here = form.get("here", "")
         local = here if here.startswith("/") and not here.startswith(("//", "/\\")) and here.isprintable() else "/"
@@ -307,7 +307,7 @@ def read_asset(name: str) -> bytes:
 def look_of(request: Request, default: str) -> tuple[str, str]:
     """The language and the appearance that a browser was set to."""
     lang, _, theme = request.cookie(LOOK_COOKIE).partition(".")
-    return lang if lang in LANGUAGES else default, theme if theme in THEMES else "auto"
+    return lang if lang in SPOKEN else default, theme if theme in THEMES else "auto"
 
 
 def preferred_language(request: Request, default: str) -> str:
@@ -317,8 +317,8 @@ def preferred_language(request: Request, default: str) -> str:
         tag, _, weight = wish.partition(";")
         match = _WEIGHT.fullmatch(weight.strip())
         lang = tag.strip().lower().partition("-")[0]
-        wishes.append((float(match[1]) if match else 1.0, "nb" if lang in ("no", "nn") else lang))
-    known = [(weight, lang) for weight, lang in wishes if weight > 0 and lang in LANGUAGES]
+        wishes.append((float(match[1]) if match else 1.0, "nb" if lang == "no" else lang))
+    known = [(weight, lang) for weight, lang in wishes if weight > 0 and lang in SPOKEN]
     return max(known, key=lambda wish: wish[0])[1] if known else default
 
 

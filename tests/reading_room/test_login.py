@@ -188,7 +188,7 @@ def test_attempts_are_counted_by_address_and_account_and_forgotten_in_time() -> 
 
 @pytest.mark.parametrize(
     ("wish", "lang"),
-    [("nb-NO,nb;q=0.9,en;q=0.4", "nb"), ("no", "nb"), ("en;q=0.4, nn;q=0.8", "nb"), ("en-GB,nb;q=0.5", "en")],
+    [("nb-NO,nb;q=0.9,en;q=0.4", "nb"), ("no", "nb"), ("en;q=0.4, nn-NO;q=0.8", "nn"), ("en-GB,nb;q=0.5", "en")],
 )
 def test_the_page_to_log_in_speaks_the_language_of_the_browser(wish: str, lang: str, archive: Served) -> None:
     assert f'<html lang="{lang}"' in ask(archive.url, "/", headers={"Accept-Language": wish}).body
