@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ from noarkit.cli.options import Session, command
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
-from noarkit.words.texts import written_language
+from noarkit.words.texts import template
 
 EVENTS: EventFields = {"made": {"path": "text", "undecided": "list?"}, "kept": {"path": "text"}}
 _FILES = ("noarkit.toml", "package.toml")
@@ -25,17 +24,12 @@ def init_command(session: Session, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
             path = directory / name
-            created = _make(path, _template(name, session.texts.lang))
+            created = _make(path, template(name, session.texts.lang))
             line = session.texts.say("init.made" if created else "init.kept", path=path)
             session.console.result("made" if created else "kept", line, path=str(path))
     except OSError as error:
         raise ConfigFault(where=str(directory), why=error.strerror or "unreadable") from error
     session.console.notify("init.next")
-
-
-def _template(name: str, lang: str) -> str:
-    stem, _, suffix = name.partition(".")
-    return files("noarkit.words").joinpath("templates", f"{stem}.{written_language(lang)}.{suffix}").read_text("utf-8")
 
 
 def _make(path: Path, text: str) -> bool:

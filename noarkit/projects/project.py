@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -16,6 +15,7 @@ from noarkit.errors import ConfigFault
 from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.safe.toml import Document, read_toml
+from noarkit.words.texts import template
 
 PROJECT_FILE = "deposit.toml"
 RECIPE_FILE = "recipe.toml"
@@ -81,17 +81,13 @@ def _read(folder: Path) -> Project:
 
 def project_text(source: str, copies_policy: str, lang: str) -> str:
     """The text of a new project: what is decided by default, and what is asked."""
-    head, package = (_template(name, lang) for name in ("deposit", "package"))
+    head, package = (template(name, lang) for name in (PROJECT_FILE, "package.toml"))
     sections = package[package.index("[agreement]") :]
     for section in _ASKED:
         before, heading, after = sections.partition(f"\n{section}")
         sections = before + heading + after.replace(_NAME, f'name = "{ASK}"', 1)
     head = head.replace('place = ""', f"place = {basic_string(source)}")
     return head.replace('policy = "none"', f"policy = {basic_string(copies_policy)}").rstrip() + "\n\n" + sections
-
-
-def _template(name: str, lang: str) -> str:
-    return files("noarkit.words").joinpath("templates", f"{name}.{lang}.toml").read_text("utf-8")
 
 
 def _within(folder: Path, archive: str) -> str:

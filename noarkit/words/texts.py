@@ -179,6 +179,12 @@ def written_language(lang: str) -> str:
     return OVERLAYS.get(lang, lang)
 
 
+def template(name: str, lang: str) -> str:
+    """The text of a file that people fill in, such as `package.toml`, in a language."""
+    stem, _, suffix = name.partition(".")
+    return files("noarkit.words").joinpath("templates", f"{stem}.{written_language(lang)}.{suffix}").read_text("utf-8")
+
+
 def _tables_of(lang: str) -> dict[str, dict[str, object]]:
     tables: dict[str, dict[str, object]] = {}
     here = files("noarkit.words")
