@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 Layer = Literal["body", "header", "note", "comment", "deleted", "hidden", "fallback", "alternative", "field"]
 """Where some text stands. `"header"` is a header or footer that a page shows; `"hidden"` one that no page shows, and
@@ -37,8 +36,7 @@ _WORD_END = re.compile(r"\w{1,100}\Z")
 _WORD_BEGIN = re.compile(r"\w{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Some text of one layer, and who wrote it when, of a change. One with an address ends a link: it leads there.
     What was inserted stood nowhere while what was deleted still did."""
 
@@ -50,8 +48,7 @@ class Piece:
     is_inserted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A paragraph, heading, row …, as pieces in their order, of one layer but for changes and hidden text in it.
 
     `cell` is where it stands in a table: the number of the table, the row and the column, each from 0.
@@ -70,8 +67,7 @@ class Span:
         return "".join([piece.text for piece in self.pieces if piece.layer in layers])
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(NamedTuple):
     """Text of one layer that ends where a line does; or, of what has no layers, any piece of text."""
 
     text: str
@@ -90,6 +86,9 @@ def lines_of(spans: Iterable[Span], purpose: Purpose = "search") -> Iterator[Tex
     own_of = {layer: frozenset({layer, "field"}) & layers for layer in LAYERS}
     for span in spans:
         own = own_of[span.layer]
+        if len(span.pieces) == 1 and span.pieces[0].layer in own:  # as nearly every paragraph is
+            yield TextLine(f"{span.pieces[0].text}\n", span.layer)
+            continue
         if text := span.text(own):
             yield TextLine(f"{text}\n", span.layer)
         if more_layers := {piece.layer for piece in span.pieces} & layers - own:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -149,21 +149,16 @@ _Raw = tuple[str, _Key]
 """A text, and what else there is to a `Piece`: one is made only when a paragraph is over, for there are many."""
 
 
-@dataclass(slots=True)
-class _Run:
-    """A run, and what was put in it; whether it is hidden is known when it is over."""
-
-    is_hidden: bool = False
-    pieces: list[_Raw] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _Paragraph:
-    kind: Kind = "paragraph"
-    level: int = 0
-    pieces: list[_Raw] = field(default_factory=list)
-    links: list[tuple[str, int]] = field(default_factory=list)
-    """Addresses of the links that are open, and at which piece each begins."""
+    """A paragraph, and what its runs held. `links` are the addresses of open links, and at which piece each begins."""
+
+    __slots__ = ("kind", "level", "links", "pieces")
+
+    def __init__(self) -> None:
+        self.kind: Kind = "paragraph"
+        self.level = 0
+        self.pieces: list[_Raw] = []
+        self.links: list[tuple[str, int]] = []
 
 
 @dataclass(slots=True)
@@ -186,7 +181,8 @@ class _Reader(_Handler):
         }
         self._done: list[Span] = []
         self._paragraphs = [_Paragraph()]
-        self._runs: list[_Run] = []
+        self._runs: list[int] = []
+        """At which piece of its paragraph each open run begins; `~` it where the run is hidden, as is known late."""
         self._fields: list[_Field] = []
         self._deletions: list[tuple[str, str]] = []
         """Who deleted what is open, and when."""
@@ -275,22 +271,19 @@ class _Reader(_Handler):
             layer, (author, at) = "deleted", self._deletions[-1]
         elif self._fields and layer != "hidden" and any(opened.is_counted_anew for opened in self._fields):
             layer = "field"
-        pieces = self._runs[-1].pieces if self._runs else self._paragraphs[-1].pieces
-        pieces.append((text, (layer, author, at, "", self._insertions > 0)))
+        self._paragraphs[-1].pieces.append((text, (layer, author, at, "", self._insertions > 0)))
         self._size += len(text)
         if self._size > _MOST_PENDING:
-            self._end_run(self._runs[-1] if self._runs else _Run())
+            self._hide_from(self._runs[-1] if self._runs else 0)
             self._emit(self._paragraphs[-1])
             self._is_too_large = True
 
     def _begin_paragraph(self, _: Mapping[str, str]) -> None:
         self._count += 1
         self._paragraphs.append(_Paragraph())
-        self._runs.append(_Run())  # text that stands in no run of its own
 
     def _end_paragraph(self) -> None:
         if len(self._paragraphs) > 1:
-            self._end_run(self._runs.pop())
             self._emit(self._paragraphs.pop())
         elif self._paragraphs[0].pieces:
             self._emit(self._paragraphs[0])
@@ -301,25 +294,29 @@ class _Reader(_Handler):
         if pieces or cell is not None:
             self._done.append(Span(paragraph.kind, pieces, self._layer, paragraph.level, cell, *self._comment))
         paragraph.pieces = []
-        paragraph.links = [(address, 0) for address, _ in paragraph.links]
+        if paragraph.links:
+            paragraph.links = [(address, 0) for address, _ in paragraph.links]
         self._size = 0
 
     def _begin_run(self, _: Mapping[str, str]) -> None:
-        self._runs.append(_Run())
+        self._runs.append(len(self._paragraphs[-1].pieces))
 
-    def _end_run(self, run: _Run | None = None) -> None:
-        if run is None:
-            run = self._runs.pop()
-        pieces = run.pieces
-        if run.is_hidden:
-            pieces = [(text, _hidden(key) if key[0] in _MAY_HIDE else key) for text, key in pieces]
-        self._paragraphs[-1].pieces += pieces
-        run.pieces = []
+    def _end_run(self) -> None:
+        first = self._runs.pop()
+        if first < 0:
+            self._hide_from(first)
+
+    def _hide_from(self, first: int) -> None:
+        """Hides what the run at hand has put into its paragraph, where it is a hidden one."""
+        if first < 0:
+            pieces = self._paragraphs[-1].pieces
+            pieces[~first:] = [(text, _hidden(key) if key[0] in _MAY_HIDE else key) for text, key in pieces[~first:]]
 
     def _hide(self, attributes: Mapping[str, str]) -> None:
         # the mark of a paragraph can be hidden while its text is not
         if [local for local, *_ in self._open[-2:]] == ["r", "rPr"] and self._runs:
-            self._runs[-1].is_hidden = _is_on(attributes)
+            first = self._runs[-1]
+            self._runs[-1] = ~first if (first < 0) != _is_on(attributes) else first
 
     def _style(self, attributes: Mapping[str, str]) -> None:
         level = self._levels.get(_attribute(attributes, "val"))
@@ -413,6 +410,9 @@ _MAY_HIDE = frozenset({"body", "header", "note", "comment", "field"})
 
 def _merge(pieces: list[_Raw]) -> tuple[Piece, ...]:
     """The pieces with those made one that stand side by side and differ in nothing but their text."""
+    if len(pieces) == 1:  # as in nearly every paragraph
+        ((text, key),) = pieces
+        return (Piece(text, *key),)
     groups = ((key, "".join([text for text, _ in group])) for key, group in groupby(pieces, key=itemgetter(1)))
     return tuple(Piece(text, *key) for key, text in groups)
 
