@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
+from noarkit.loading.lookup import highest_post_numbers
 from noarkit.loading.options import PlanKeywords, PlanOptions
 from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.provenance import origin_label
@@ -129,6 +130,7 @@ def plan_with(
         since=None if earlier is None else earlier.folder,
         codes=codes,
         archive=archive_place.name if archive_place.is_named or earlier is not None else None,
+        highest_numbers=None if codes is None else partial(_highest_numbers, archive_place, emit),
         request=_request(source, options, archive_place, settings),
         made_from=_made_from(place, options, emit),
     )
@@ -214,6 +216,20 @@ def _archive_codes(
     except (ArchiveFault, ConfigFault):
         if must:
             raise
+        return None
+
+
+def _highest_numbers(archive_place: Destination, emit: Listener, years: Collection[int]) -> Mapping[int, int] | None:
+    """The highest numbers of posts that the archive has; None where it does not answer, and numbers them itself."""
+    if archive_place.embedded is not None and not archive_place.embedded.exists():
+        return dict.fromkeys(years, 0)
+    try:
+        with (
+            open_target(archive_place) as target,
+            closing(connect_archive(target.settings, emit=emit)) as connection,
+        ):
+            return highest_post_numbers(connection, years)
+    except (ArchiveFault, ConfigFault):
         return None
 
 

@@ -149,6 +149,18 @@ def _newest_key(archive: Archive, system: str) -> str | None:
     return None
 
 
+def highest_post_numbers(archive: Archive, years: Iterable[int]) -> dict[int, int]:
+    """The highest number of a journal post that the archive has of each year; 0 where it has none."""
+    highest: dict[int, int] = {}
+    for year in years:
+        query = Query(
+            "Journalpost", "journalaar = @y", {"@y": year}, order=(("journalsekvensnummer", "desc"),), limit=1
+        )
+        posts = archive.query(query).objects
+        highest[year] = max((int(str(post.fields.get("journalsekvensnummer") or 0)) for post in posts), default=0)
+    return highest
+
+
 def objects_of_ids(
     archive: Archive, kind: str, ids: Iterable[str], *, order: SortOrder = _OLDEST_FIRST
 ) -> Iterator[SavedObject]:

@@ -27,6 +27,7 @@ import orjson
 from noarkit.graph.entity import FieldValue
 from noarkit.graph.store import GraphStore, fields_json
 from noarkit.loading.finality import STATUS
+from noarkit.loading.post_numbers import NUMBERS
 from noarkit.model.conversions import parse_details
 from noarkit.model.headings import CREATED, DAY_FIELDS
 from noarkit.model.metamodel import metamodel
@@ -39,7 +40,7 @@ DERIVED = "derived_dates"
 CLOSED, CASE_DAY, CASE_YEAR = "avsluttetDato", "saksdato", "saksaar"
 PERIOD_BEGINS, PERIOD_ENDS = "arkivperiodeStartDato", "arkivperiodeSluttDato"
 JOURNAL_DAY, JOURNAL_YEAR = "registreringsDato", "journalaar"
-DERIVED_FIELDS = frozenset({CREATED, CLOSED, CASE_DAY, CASE_YEAR, JOURNAL_YEAR})
+DERIVED_FIELDS = frozenset({CREATED, CLOSED, CASE_DAY, CASE_YEAR, JOURNAL_YEAR, *NUMBERS})
 _FOLDERS, _RECORDS, _DOCUMENT, _VERSION = "AbstraktMappe", "AbstraktRegistrering", "Dokument", "Dokumentversjon"
 _SPINE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse")
 DESCRIPTION = folder_key("description")

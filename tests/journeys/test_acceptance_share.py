@@ -201,6 +201,10 @@ def test_both_journals_have_the_same_posts_each_in_the_year_of_its_day(journey: 
     days = [post["journaldato"] for post in running]
     assert numbers == sorted(set(numbers))
     assert all(day[:4] == str(year) for day, (year, _) in zip(days, numbers, strict=True))
+    assert days == sorted(days), "numbers rise with the days"
+    for year in YEARS:
+        of_year = [number for post_year, number in numbers if post_year == year]
+        assert of_year == [*range(1, len(of_year) + 1)], year
     for journal, namespace in ((journey.running, L), (journey.public, P)):
         heads = [journal.findtext(f".//{namespace}{name}") for name in ("journalStartDato", "journalSluttDato")]
         assert heads == [min(days), max(days)]
