@@ -97,3 +97,29 @@ def test_killed_after_the_naming_the_same_command_ends_as_it_would_have(name: st
         assert {name: again.get(name) for name in TOLD} == {name: whole.get(name) for name in TOLD}, (step, log)
         assert left_beside(place) == [], step
     forget(place)
+
+
+def test_killed_at_any_step_of_its_pages_a_plan_has_them_all_after_the_same_command(place: Path, forks: Forks) -> None:
+    words = ("plan", "src", "-o", "out")
+    forget(place)
+    whole = run(place, forks, words)
+    made, told = {path.name for path in (place / "out").iterdir()}, context(place)
+    assert whole["code"] == 3 and {"plan.html", "ids.csv", "set-aside.csv"} <= made
+    names = whole["steps"]
+    first = names.index("place plan-report.json")
+    steps = [(step, names[: at + 1].count(step)) for at, step in enumerate(names)][first:]
+    assert ("place plan.json", 1) in steps and steps[-1] == ("place plan.html", 1)
+    for step in steps:
+        forget(place)
+        assert run(place, forks, words, step)["code"] == -signal.SIGKILL, step
+        assert run(place, forks, words)["code"] == whole["code"], (step, (place / "log").read_text())
+        assert made <= {path.name for path in (place / "out").iterdir()}, step
+        assert context(place) == told, step
+        assert run(place, forks, words)["code"] == 2, step  # nothing is left to write: there is a plan
+    forget(place)
+
+
+def context(place: Path) -> object:
+    """How a plan was asked for, as its pages tell it, but for the moment."""
+    found: dict[str, Any] = json.loads((place / "out" / "plan-report.json").read_text("utf-8"))["context"]
+    return {**found, "imprint": {**found["imprint"], "at": ""}}
