@@ -224,6 +224,23 @@ class World:
         self.commands.append(started)
         return started
 
+    def start_until(self, event: str, **more: object) -> Command:
+        """A load that told an event and goes on; where all was loaded before it came to that, one of more in a new run.
+
+        So what is struck after that event is struck however quick the machine is.
+        """
+        while True:
+            command = self.start(**more)
+            if command.until_event(event) is not None:
+                return command
+            assert command.end()["exit"] == 0, self.log()
+            self.begin_next_run()
+
+    def begin_next_run(self) -> None:
+        """There is more to load, by a run of its own."""
+        self.grow(20)
+        self.run_name = f"run{len(self.contents)}"
+
     def load(self, **more: object) -> Line:
         """The same command again, to its end."""
         return self.start(**more).end()
