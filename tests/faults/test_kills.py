@@ -25,8 +25,7 @@ def killed_again_and_again(world: World, kills: int, chance: random.Random) -> N
     """Kills the coordinator at moments of a run, its settling and its recovery among them, until it was that often."""
     within = 2.0
     while world.kills < kills:
-        command = world.start(**SLOW)
-        command.until_event("preflight")
+        command = world.start_until("preflight", **SLOW)
         time.sleep(chance.choice((0.0, 0.05, 0.2, 0.55, 0.7, 0.9)) * chance.random() * within)
         if command.kill():
             world.kills += 1

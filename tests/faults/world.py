@@ -24,6 +24,7 @@ from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
+from noarkit.errors import RunLocked
 from noarkit.safe import atomic
 from noarkit.safe.authority import CertificateAuthority
 from noarkit.safe.tls import Trust
@@ -233,8 +234,11 @@ class World:
             command = self.start(**more)
             if command.until_event(event) is not None:
                 return command
-            assert command.end()["exit"] == 0, self.log()
-            self.begin_next_run()
+            end = command.end()
+            # workers hold the lock of a killed coordinator until they have died with it
+            assert end["exit"] in (0, RunLocked.exit_code), (end, self.log())
+            if end["exit"] == 0:
+                self.begin_next_run()
 
     def begin_next_run(self) -> None:
         """There is more to load, by a run of its own."""
