@@ -90,9 +90,10 @@ def test_killed_after_the_naming_the_same_command_ends_as_it_would_have(name: st
     names = whole["steps"]
     steps = [(step, names[: at + 1].count(step)) for at, step in enumerate(names) if "puid" not in step]
     named_at = max(at for at, (step, _) in enumerate(steps) if step.removeprefix("place ") in made_names)
-    after = steps[named_at + 1 :]
+    before, after = steps[:named_at], steps[named_at + 1 :]
+    last_kept = [step for step in before if step[0].startswith("write ")][-1]
     missed: list[tuple[str, int]] = []
-    for step in steps if DEEP else (after[0], after[-1]):
+    for step in steps if DEEP else (last_kept, before[-1], after[0], after[-1]):
         forget(place)
         killed = run(place, forks, words, step)
         if killed["code"] != -signal.SIGKILL:
