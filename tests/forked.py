@@ -136,7 +136,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Sends a signal, where the process still runs."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it may end between the two, as for subprocess.Popen
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Ends it without warning."""

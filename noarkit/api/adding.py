@@ -30,8 +30,7 @@ from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.state import read_state
 from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.model.own_marks import COPIES
-from noarkit.reports import write_plan_report
-from noarkit.reports.lists import write_lists
+from noarkit.reports import write_plan_facts, write_plan_pages
 from noarkit.reports.plan_page import Context
 from noarkit.results import Result, json_field
 from noarkit.safe.workplace import temporary_folder
@@ -167,10 +166,10 @@ def _plan(
             COPIES,  # no other plan's keys are asked for
             settings.config.zone,
             close=False,
+            describe=lambda draft: write_plan_facts(draft, Context(archive=archive, hashed=True)),
         )
         make_plan(spec, folder, emit, settings.now_s)
-    write_plan_report(folder, settings.config.lang, Context(recipe="", archive=archive, hashed=True))
-    write_lists(folder, settings.config.lang)
+    write_plan_pages(folder, settings.config.lang)
     return folder.path, mapper.copies
 
 

@@ -41,7 +41,7 @@ from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.loading.state import read_state
 from noarkit.loading.verification import Depths, Finding, VerifyResult
 from noarkit.records import Source, released
-from noarkit.reports import plan_report, write_delivery, write_plan_outcome, write_plan_report
+from noarkit.reports import has_plan_page, plan_report, write_delivery, write_plan_outcome, write_plan_report
 from noarkit.reports.lists import write_delivered_lists, write_lists
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.event_log import log_run
@@ -107,11 +107,10 @@ def receive(
     if not is_bundle(bundle):
         raise UsageFault(what="not-a-bundle", where=str(bundle))
     final_settings, folder = resolve_settings(None, settings), RunFolder(Path(run))
-    fresh = not folder.is_planned
     plan_result = receiving.receive(Path(bundle), folder, trusted_keys(final_settings, trust_key), listener)
-    if fresh:
-        write_plan_report(folder, final_settings.config.lang)
+    if not has_plan_page(folder):
         write_lists(folder, final_settings.config.lang)
+        write_plan_report(folder, final_settings.config.lang)
     return plan_result
 
 

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from noarkit.airgap.receiving import read_plan_result
 from noarkit.api.clustering import cluster_jobs, cluster_target
 from noarkit.api.destination import Destination, archive_identity, destination, open_target
 from noarkit.api.keys import trusted_keys
 from noarkit.api.loaded_before import refuse_plan_of_loaded
-from noarkit.api.origins import prepare_source
+from noarkit.api.origins import check_same_source, prepare_source
 from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options, with_patterns
 from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
@@ -30,12 +31,11 @@ from noarkit.loading.options import PlanKeywords, PlanOptions
 from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.provenance import origin_label
 from noarkit.loading.renamed_content import find_renamed_content
-from noarkit.loading.request import RunRequest, run_request
+from noarkit.loading.request import RunRequest, check_same_request, run_request
 from noarkit.option_fields import takes_options, values_given
 from noarkit.recipes import Recipe, compile_recipe
 from noarkit.records import HoldsCopies, Settling, Source, digest_of, fitted, released
-from noarkit.reports import write_plan_report
-from noarkit.reports.lists import write_lists
+from noarkit.reports import has_plan_page, write_plan_facts, write_plan_pages
 from noarkit.reports.page import MOST_PLACES
 from noarkit.reports.plan_page import Context
 from noarkit.safe.event_log import log_run
@@ -102,6 +102,9 @@ def plan_with(
     source: Place | Source, folder: RunFolder, options: PlanOptions, settings: Settings, emit: Listener
 ) -> PlanResult:
     """The same as `plan`, for a caller that has the options as one value."""
+    if isinstance(source, str | Path) and folder.is_planned and not has_plan_page(folder):
+        finish_plan(source, folder, options, settings)
+        return read_plan_result(folder)
     options = replace(options, accept_loss=known_elements(options.accept_loss))
     earlier = read_earlier_run(RunFolder(Path(options.since))) if options.since is not None else None
     archive_place = destination(settings.config, settings.environment, earlier.archive if earlier else None)
@@ -142,23 +145,50 @@ def plan_with(
             emit_few_types(emit_logged)
         hashing = nullcontext() if options.cluster is None else cluster_jobs(options.cluster)
         with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed, hashing as workers:
-            result = make_plan(replace(spec, job_workers=workers), folder, emit_logged, settings.now_s)
-        renamed, moved_count = _renamed_records(folder, spec.since)
-        context = Context(
-            recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
-            archive=archive_place.name,
-            asked=codes is not None,
-            hashed=spec.hash_contents,
-            since=str(options.since or ""),
-            reappeared=renamed,
-            reappeared_count=moved_count,
-            hints=noticed.hints,
-            drift=tuple((change.stream, change.field, change.kind) for change in noticed.changes),
-            imprint=imprint(settings),
-        )
-        write_plan_report(folder, settings.config.lang, context)
-        write_lists(folder, settings.config.lang)
+
+            def describe(draft: RunFolder) -> None:
+                write_plan_facts(draft, _context(draft, spec, options, noticed, settings, archive_place.name))
+
+            final_spec = replace(spec, job_workers=workers, describe=describe)
+            result = make_plan(final_spec, folder, emit_logged, settings.now_s)
+        write_plan_pages(folder, settings.config.lang)
     return result
+
+
+def finish_plan(source: Place, folder: RunFolder, options: PlanOptions, settings: Settings) -> None:
+    """Writes the pages of a plan that stands, where the command that made it could not: it had no room, or was killed.
+
+    Raises `UsageFault` where the plan is of another source, or was asked for otherwise.
+    """
+    check_same_source(folder, source, options.source_kind)
+    # the load asks the archive, and its machines are those that load
+    check_same_request(folder, values_given(replace(options, archive=None, cluster=None)))
+    if not has_plan_page(folder):
+        write_plan_pages(folder, settings.config.lang)
+
+
+def _context(
+    folder: RunFolder,
+    spec: PlanSpec,
+    options: PlanOptions,
+    noticed: watermarks.PlanningNotes,
+    settings: Settings,
+    archive: str,
+) -> Context:
+    """What the pages of a plan tell that it does not hold itself."""
+    renamed, moved_count = _renamed_records(folder, spec.since)
+    return Context(
+        recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
+        archive=archive,
+        asked=spec.codes is not None,
+        hashed=spec.hash_contents,
+        since=str(options.since or ""),
+        reappeared=renamed,
+        reappeared_count=moved_count,
+        hints=noticed.hints,
+        drift=tuple((change.stream, change.field, change.kind) for change in noticed.changes()),
+        imprint=imprint(settings),
+    )
 
 
 def _checked_spec(earlier: EarlierRun | None, options: PlanOptions, spec: PlanSpec) -> PlanSpec:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import origins
 from noarkit.api.ingesting import hold_run, ingest_with
-from noarkit.api.planning import plan_with
+from noarkit.api.planning import finish_plan, plan_with
 from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
 from noarkit.cli.exit_codes import ITEMS, ingest_exit_code, state_of_exit
@@ -35,9 +34,8 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import propose_run
 from noarkit.loading.options import IngestOptions, PlanOptions
 from noarkit.loading.part import parse_part, shard_counts
-from noarkit.loading.request import check_same_request
 from noarkit.loading.state import read_state
-from noarkit.option_fields import names_remembered, values_given
+from noarkit.option_fields import names_remembered
 from noarkit.places import is_run
 from noarkit.settings import Settings
 
@@ -153,11 +151,8 @@ def _find_or_plan(work: CommandWork, place: str, output: Path | None, planning: 
         refuse_missing_run(work.session, place, "ingest")
     require_earlier_runs(planning)
     folder, own = RunFolder(output), settings(work.session, planning.archive)
-    # the load asks the archive, and its machines are those that load
-    planning = replace(planning, archive=None, cluster=None)
     if is_run(output):
-        origins.check_same_source(folder, place, planning.source_kind)
-        check_same_request(folder, values_given(planning))
+        finish_plan(place, folder, planning, own)
         return folder
 
     def emit_or_pause(event: Event, /) -> None:
@@ -165,6 +160,8 @@ def _find_or_plan(work: CommandWork, place: str, output: Path | None, planning: 
             raise Paused(signal=work.stopping.reason)
         work.emit(event)
 
+    # the load asks the archive, and its machines are those that load
+    planning = replace(planning, archive=None, cluster=None)
     result = plan_with(place, folder, planning, own, emit_or_pause)
     work.progress.close()
     if work.session.console.verbosity >= 0 or work.session.console.as_json:

@@ -23,7 +23,7 @@ from noarkit.loading.next_step import command_line
 from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
-from noarkit.reports import plan_report
+from noarkit.reports import has_plan_page, plan_report
 from noarkit.reports.lists import MAIL_LIST, NOT_IN_ARCHIVE, REGISTER_LIST
 from noarkit.settings import Settings, resolve_settings
 from noarkit.words.texts import Texts, grouped
@@ -54,7 +54,7 @@ def plan_command(
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
     output = _require_output(session, source, output, pack)
-    fresh = not is_run(output)
+    fresh = not is_run(output) or (Path(source) != output and not has_plan_page(RunFolder(output)))
     require_earlier_runs(options)
     final_settings = resolve_settings(options.archive, settings(session, None))
     if is_received_bundle(source, options):
@@ -143,7 +143,7 @@ def _require_output(session: Session, source: str, output: Path | None, pack: Pa
         return Path(source)
     if output is None:
         refuse_missing_run(session, source, "plan")
-    if is_run(output) and pack is None:
+    if is_run(output) and pack is None and has_plan_page(RunFolder(output)):
         load = next_command("ingest", output, run=RunFolder(output))
         raise UsageFault(what="plan-exists", where=str(output), load=load)
     return output

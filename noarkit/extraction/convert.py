@@ -138,7 +138,9 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
             make = maker_of(product)
             heard = _with_total(emit, count_files(payload, options.form))
             package = make(_delivery(counted_payload, target, options, keep, heard), product.name)
-            if not noted:  # the maker of a form that was added may name its package without a word
+            # an earlier call may have made and noted what is only placed now, and a form that was added may name its
+            # package without a word
+            if not noted and note.read() is None:
                 keep(package)
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:

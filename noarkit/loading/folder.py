@@ -13,9 +13,9 @@ import os
 import re
 import socket
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -169,6 +169,17 @@ class RunFolder:
         """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
         with claimed(self.lock, str(self.path)):
             yield
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRun(RunFolder):
+    """A run folder whose plan is frozen and does not stand yet: `plan` returns what plan.json will say."""
+
+    planned: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+    def plan(self) -> dict[str, object]:
+        """What plan.json will say."""
+        return dict(self.planned)
 
 
 def _has_ended(note: str) -> bool:

@@ -27,7 +27,7 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
 from noarkit.loading.attached import attach_run, read_only_address
-from noarkit.loading.folder import AS_RUN, RunFolder
+from noarkit.loading.folder import AS_RUN, DraftRun, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.post_numbers import HighestNumbers, number_posts
 from noarkit.loading.provenance import date_words, describe_series, name_makers
@@ -135,6 +135,8 @@ class PlanSpec:
     follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     before_freeze: Callable[[GraphStore], None] = lambda graph: None
     """Looks at what was planned, and raises what keeps it from being frozen."""
+    describe: Callable[[RunFolder], None] = lambda folder: None
+    """Writes down what a plan that stands must never be without, of one that is frozen and does not stand yet."""
     job_workers: JobWorkers | None = None
     """The workers of a cluster, which hash."""
     request: RunRequest | None = None
@@ -364,21 +366,21 @@ def _freeze(store: GraphStore, folder: RunFolder, spec: PlanSpec, now_s: Callabl
         folder, sha256, records, entities, size, store.count("chunk"), store.count("shard", "kind != 'spine'")
     )
     store.settle()
-    folder.write_plan(
-        {
-            "sha256": sha256,
-            "frozen_at": now_s(),
-            "source": {"kind": store.meta("source_kind"), "where": store.meta("source_where")},
-            "records": records,
-            "entities": entities,
-            "bytes": size,
-            "chunks": result.chunks,
-            **({"archive": spec.archive} if spec.archive else {}),
-            **({SINCE_ARCHIVE: read_earlier_run(spec.since).identity} if spec.since else {}),
-            **({ASKED: spec.request.as_data()} if spec.request else {}),
-            **({MADE_FROM: dict(spec.made_from)} if spec.made_from else {}),
-        }
-    )
+    plan: dict[str, object] = {
+        "sha256": sha256,
+        "frozen_at": now_s(),
+        "source": {"kind": store.meta("source_kind"), "where": store.meta("source_where")},
+        "records": records,
+        "entities": entities,
+        "bytes": size,
+        "chunks": result.chunks,
+        **({"archive": spec.archive} if spec.archive else {}),
+        **({SINCE_ARCHIVE: read_earlier_run(spec.since).identity} if spec.since else {}),
+        **({ASKED: spec.request.as_data()} if spec.request else {}),
+        **({MADE_FROM: dict(spec.made_from)} if spec.made_from else {}),
+    }
+    spec.describe(DraftRun(folder.path, planned=plan))
+    folder.write_plan(plan)
     return result
 
 

@@ -33,15 +33,20 @@ if TYPE_CHECKING:  # a command that shows a number, or validates, makes none of 
     from noarkit.reports.plan_page import Context
 
 __all__ = [
+    "has_plan_page",
     "plan_report",
     "write_approval",
     "write_certificate",
     "write_delivery",
+    "write_plan_facts",
     "write_plan_outcome",
+    "write_plan_pages",
     "write_plan_report",
     "write_reports",
     "write_run_report",
 ]
+
+PLAN_PAGE, PLAN_REPORT = "plan.html", "plan-report"
 
 
 def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
@@ -52,7 +57,30 @@ def write_plan_report(folder: RunFolder, lang: str, context: Context | None = No
     if context is None:
         context = context_of(plan_report(folder).get("context"))
     facts, lang = plan_facts(folder, context), written_language(lang)  # a page of the house is whole in one language
-    return _write(folder, "plan", "plan-report", facts, lang, page_facts=facts | page_words(folder, lang))
+    return _write(folder, "plan", PLAN_REPORT, facts, lang, page_facts=facts | page_words(folder, lang))
+
+
+def write_plan_facts(folder: RunFolder, context: Context) -> None:
+    """plan-report.json alone, of a plan that is not there yet; a page of an earlier one goes first."""
+    from noarkit.reports.plan_page import plan_facts
+
+    (folder.path / PLAN_PAGE).unlink(missing_ok=True)
+    _write_facts(folder, PLAN_REPORT, plan_facts(folder, context))
+
+
+def write_plan_pages(folder: RunFolder, lang: str) -> None:
+    """The lists and plan.html of a plan, from the facts of it that stand. The page comes last: where it is, all is."""
+    from noarkit.reports.lists import write_lists
+
+    write_lists(folder, lang)
+    write_plan_outcome(folder, lang)
+    if not has_plan_page(folder):
+        write_plan_report(folder, lang)
+
+
+def has_plan_page(folder: RunFolder) -> bool:
+    """True once everything that people read of a plan was written."""
+    return (folder.path / PLAN_PAGE).is_file()
 
 
 def write_plan_outcome(folder: RunFolder, lang: str) -> None:
@@ -63,7 +91,7 @@ def write_plan_outcome(folder: RunFolder, lang: str) -> None:
     facts = plan_report(folder)
     if facts.get("version") == PLAN_REPORT_VERSION and facts.get("plan_sha256") == folder.plan()["sha256"]:
         facts, lang = {**facts, "loaded": loaded_facts(folder)}, written_language(lang)
-        _write(folder, "plan", "plan-report", facts, lang, page_facts=facts | page_words(folder, lang))
+        _write(folder, "plan", PLAN_REPORT, facts, lang, page_facts=facts | page_words(folder, lang))
 
 
 def write_run_report(folder: RunFolder, lang: str) -> list[Path]:
@@ -153,16 +181,21 @@ def _write(
     """The page and its JSON; `page_facts` are those of the page, where it shows less than the JSON holds."""
     from noarkit.reports.page import render
 
-    html, values = folder.path / f"{page}.html", folder.path / f"{data}.json"
-    atomic.write_text(values, json.dumps(facts, ensure_ascii=False, indent=1) + "\n", mode=0o600)
+    html, values = folder.path / f"{page}.html", _write_facts(folder, data, facts)
     atomic.write_text(html, render(template or f"{page}.html", lang, page_facts or facts), mode=0o600)
     return [html, values]
+
+
+def _write_facts(folder: RunFolder, data: str, facts: Mapping[str, object]) -> Path:
+    path = folder.path / f"{data}.json"
+    atomic.write_text(path, json.dumps(facts, ensure_ascii=False, indent=1) + "\n", mode=0o600)
+    return path
 
 
 def plan_report(folder: RunFolder) -> dict[str, Any]:
     """The facts of plan-report.json as they were written; nothing where there is none."""
     try:
-        facts = json.loads((folder.path / "plan-report.json").read_text("utf-8"))
+        facts = json.loads((folder.path / f"{PLAN_REPORT}.json").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return facts if isinstance(facts, dict) else {}

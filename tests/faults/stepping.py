@@ -27,7 +27,12 @@ from noarkit.cli.main import main
 from noarkit.server.run import Address, ServingInfo, serve
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP")
-_NUMBERS = re.compile("[0-9a-f]{8,}")  # they differ from run to run
+# what differs from run to run: a UUID, a checksum or a time, and what tempfile appends or names a folder
+_VARYING = re.compile(
+    "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8,}|(?<![A-Za-z0-9_])[a-z0-9_]{8}(?![A-Za-z0-9_])"
+)
+SHARED = ("ask", "hear")
+"""Steps of which a run may have fewer than the one before: threads share connections as they come."""
 _NOT_STEPS = ("", ":memory:")  # databases of the system's own, gone with their process
 
 
@@ -44,7 +49,7 @@ class Steps:
 
     def step(self, name: str) -> None:
         """One that is about to be taken."""
-        name = _NUMBERS.sub("*", name)
+        name = _VARYING.sub("*", name)
         with self._lock:
             os.write(self._names, f"{name}\n".encode())
             self._count[name] += 1

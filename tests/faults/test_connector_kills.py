@@ -105,7 +105,8 @@ class Case:
         found = {"HOME": str(self.root), "PATH": os.environ["PATH"], "NOARKIT_TRANSACTION_DEADLINE_S": "0.2"}
         found |= {"NOARKIT_CLIENT_ID": "admin", "NOARKIT_CLIENT_SECRET": self.secret}
         consent = self.root / "consent.secret"
-        return found | ({"NOARKIT_SPEND_STANDIN_REFRESH_TOKEN": consent.read_text()} if consent.exists() else {})
+        token = f"NOARKIT_{self.held.service}_STANDIN_REFRESH_TOKEN".upper()
+        return found | ({token: consent.read_text()} if consent.exists() else {})
 
     @property
     def secret(self) -> str:

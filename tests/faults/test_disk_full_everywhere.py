@@ -151,7 +151,7 @@ def assert_nothing_is_half(case: Case, disk: Path, before: set[Path]) -> None:
         elif path.suffix == ".html":
             assert path.read_text("utf-8").rstrip().endswith("</html>"), path
         elif path.suffix == ".csv":
-            assert path.read_text("utf-8").endswith('"\r\n'), path
+            assert path.read_bytes().endswith(b'"\r\n'), path
 
 
 def is_told(end: subprocess.CompletedProcess[str], place: Path) -> bool:

@@ -24,6 +24,7 @@ from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
+from noarkit.errors import RunLocked
 from noarkit.safe import atomic
 from noarkit.safe.authority import CertificateAuthority
 from noarkit.safe.tls import Trust
@@ -223,6 +224,26 @@ class World:
         started = Command(process)
         self.commands.append(started)
         return started
+
+    def start_until(self, event: str, **more: object) -> Command:
+        """A load that told an event and goes on; where all was loaded before it came to that, one of more in a new run.
+
+        So what is struck after that event is struck however quick the machine is.
+        """
+        while True:
+            command = self.start(**more)
+            if command.until_event(event) is not None:
+                return command
+            end = command.end()
+            # workers hold the lock of a killed coordinator until they have died with it
+            assert end["exit"] in (0, RunLocked.exit_code), (end, self.log())
+            if end["exit"] == 0:
+                self.begin_next_run()
+
+    def begin_next_run(self) -> None:
+        """There is more to load, by a run of its own."""
+        self.grow(20)
+        self.run_name = f"run{len(self.contents)}"
 
     def load(self, **more: object) -> Line:
         """The same command again, to its end."""

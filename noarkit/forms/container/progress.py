@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -115,6 +115,13 @@ class Progress:
     def put_fact(self, key: str, value: str) -> None:
         """Keeps a fact."""
         self._db.execute("INSERT OR REPLACE INTO job VALUES (?, ?)", (key, value))
+
+    def put_facts(self, facts: Mapping[str, str]) -> None:
+        """Keeps facts that only hold together: all of them, or none."""
+        self._db.execute("BEGIN")
+        for key, value in facts.items():
+            self.put_fact(key, value)
+        self._db.execute("COMMIT")
 
     def put_first_fact(self, key: str, value: str) -> None:
         """Keeps a fact that a build which goes on shall not change."""

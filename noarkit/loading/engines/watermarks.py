@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,16 @@ _A_BATCH = 10_000
 
 @dataclass(slots=True)
 class PlanningNotes:
-    """What was noticed while a connection was planned: hints that waited, and fields that are others than last time."""
+    """What was noticed while a connection was planned: hints that waited, and fields that are others than last time,
+    to be asked for once all is read."""
 
     hints: int = 0
-    changes: tuple[Change, ...] = ()
+    changes: Callable[[], tuple[Change, ...]] = tuple
 
 
 @contextmanager
 def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> Iterator[PlanningNotes]:
-    """While the block plans a source, its run bears the marks that it will have earned; `changes` stand afterwards."""
+    """While the block plans a source, its run bears the marks that it will have earned."""
     noticed = PlanningNotes()
     connection = connection_of(source)
     if connection is None:
@@ -56,8 +58,9 @@ def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> I
     noticed.hints = run_watermarks.emit_hints(connection, emit)
     # a plan never stands without the archive that it counts on
     run_watermarks.propose_watermarks(connection, folder.path)
+    noticed.changes = cache(partial(run_watermarks.changed_fields, connection, emit))  # told once
     yield noticed
-    noticed.changes = run_watermarks.changed_fields(connection, emit)
+    noticed.changes()
     connection.emit_healed(connection.next_watermarks().healed, emit)
     run_watermarks.propose_watermarks(connection, folder.path)
 

@@ -211,8 +211,8 @@ class _Build:
         xsd = table_schema(folders, _cells_with_facts(cells, finished))
         self._zipped.add(f"{table_base(*folders)}.xsd", xsd, self._order.level)
         if self._source.stamp:  # only what may be gone on with is worth its time on disk
-            self._progress.put_fact(key, fact)
-            self._progress.put_fact("lengths", json.dumps(self._zipped.lengths()))
+            # at once: a table that counts as written while the archive is cut off before it would be missing from it
+            self._progress.put_facts({key: fact, "lengths": json.dumps(self._zipped.lengths())})
         size = self._zipped.at - before
         self._emit(Event("package_files", {"files": 2 + finished.files, "bytes": size}))
         return finished
