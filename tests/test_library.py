@@ -70,7 +70,7 @@ def test_every_block_of_the_chapter_runs_and_only_what_it_prints_is_printed(
     place, ran = done
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = ran.stdout.splitlines()
-    told = "There is already a frozen plan (F101): runs/case-files"
+    told = "There is already a plan in this folder (F101): runs/case-files"
     assert lines[:4] == ["done 2", "F101 False plan-exists", told, "3 objects more"]  # where it goes comes first
     assert [line.split()[1] for line in lines[4:6]] == ["a.txt", "b.txt"]
     assert lines[6:] == ["2 1", "2"]

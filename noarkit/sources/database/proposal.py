@@ -30,6 +30,7 @@ _LONGEST_TITLE = 250
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATE_NAMES = r"(dato|date|opprettet|created|registrert|mottatt|sendt)"
 _AUTHORS = r"(forfatter|author|saksbehandler|ansvarlig|opprettet_av|created_by|owner|eier|handler)"
+_YEARS = re.compile(r"(?i)(saks?|case|arkiv)?_?(aar|år|year)")
 _CREATORS = r"(opprettet_?av|created_?by|registrert_?av|registered_?by)"
 _PARTY_FIELDS = (
     ("foedselsnummer", r"(f[oø]dselsnummer|fnr|personn)"),
@@ -180,7 +181,7 @@ class _Proposal:
         return "\n".join(lines)
 
     def _case(self, table: Table) -> None:
-        fields = self._fields(table, _CASE)
+        fields = self._fields(table, _CASE) | self._case_number(table)
         rule: dict[str, object] = {"for": table.label, "type": _CASE}
         owner = self._related_name(table, _AUTHORS)
         if owner:
@@ -191,6 +192,19 @@ class _Proposal:
         if parties:
             rule["parties"] = parties
         self._maps.append((rule, self._table_comment(table, self._say("db-case"))))
+
+    def _case_number(self, table: Table) -> dict[str, object]:
+        """The year and the number of a case, where a unique key is made of these two and of nothing else."""
+        for key in (table.primary_key, *table.uniques):
+            years = [name for name in key if _YEARS.fullmatch(name)]
+            if len(key) == 2 and len(years) == 1 and all(table.column(name).kind is Kind.INTEGER for name in key):
+                year, number = years[0], next(name for name in key if name != years[0])
+                whole = f"if {self._column(year)} > 1000 else none"  # of two figures nobody knows the century
+                return {
+                    "saksaar": f"= {self._column(year)} {whole}",
+                    "sakssekvensnummer": f"= {self._column(number)} {whole}",
+                }
+        return {}
 
     def _record(self, table: Table) -> None:
         route = self._roles.parents.get(table.label)
