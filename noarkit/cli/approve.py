@@ -11,7 +11,7 @@ import click
 from noarkit.api import bundles
 from noarkit.api.approving import approve
 from noarkit.catalogue.moments import spoken
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import is_within_project, next_command
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings
 from noarkit.errors import UsageFault
@@ -80,7 +80,7 @@ def approve_command(
         return
     approval = approve(run, by=by, note=note, withdraw=withdraw, settings=settings(session, None))
     _print_approval(session, run, approval)
-    if not withdraw:
+    if not withdraw and not is_within_project(session):
         session.console.notify(
             "approve.next", command=next_command("ingest", run, "--approved-only", run=RunFolder(run))
         )

@@ -19,11 +19,13 @@ from noarkit.errors import NotApproved, UsageFault
 from noarkit.events import EventFields
 from noarkit.loading.next_step import command_line
 from noarkit.loading.request import GLOBALS, RunRequest
-from noarkit.projects.lines import line_of
+from noarkit.projects.lines import PACKAGE, line_of, newest
 from noarkit.projects.project import PROJECT_FILE, RECIPE_FILE, Project, project_text, read_project
 from noarkit.projects.questions import Question, answer, questions
 from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
 from noarkit.records import digest_of
+from noarkit.reports.deliveries import delivery_at
+from noarkit.reports.verdict_words import verdict_sentence
 from noarkit.safe.atomic import write_text
 from noarkit.safe.foreground import run_in_front
 from noarkit.verdict import NOT_READY_EXIT
@@ -133,9 +135,16 @@ def _ask(session: Session, project: Project) -> None:
     for question in questions(project):
         sentence = _note(session, "question", {"question": question})
         kind = click.Choice(question.choices) if question.choices else None
-        answer(
-            question, str(click.prompt(sentence, type=kind, show_choices=False, prompt_suffix="\n> ", err=True)).strip()
+        text = click.prompt(
+            sentence,
+            default="" if question.is_optional else None,
+            type=kind,
+            show_choices=False,
+            show_default=False,
+            prompt_suffix="\n> ",
+            err=True,
         )
+        answer(question, str(text).strip())
 
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
@@ -214,13 +223,24 @@ def _print_road(session: Session, project: Project, steps: tuple[Step, ...], aft
     for step in steps:
         line = f"{texts.say(f'deposit.is-{step.state}'):<9} {texts.say(f'deposit.step-{step.name}')}"
         command = _command(step.command) if step.command and step.state == "next" else None
-        notes = (f"          {_note(session, key, data)}" for key, data in step.notes)
+        notes = [f"          {_note(session, key, data)}" for key, data in step.notes]
+        if step.name == "package" and step.state == "done":
+            notes.append(f"          {_verdict(session, project)}")
         session.console.result("step", "\n".join([line, *notes]), step=step.name, state=step.state, command=command)
         if step.name == "copies" and step.state == "waiting" and after != "derive" and project.copies is not None:
             require_wing("copies")
             from noarkit.cli.derived import print_held
 
             print_held(session, int(str(dict(step.notes)["copies"]["held"])), project.copies)
+
+
+def _verdict(session: Session, project: Project) -> str:
+    """Whether the newest package is ready, as it was judged last."""
+    package = newest(project.folder, PACKAGE)
+    verdict = None if package is None else delivery_at(package).verdict
+    if verdict is None:
+        return session.texts.say("runs.not-judged", command=next_command("validate", package))
+    return verdict_sentence(verdict, session.texts)
 
 
 def _print_questions(session: Session, project: Project) -> None:
@@ -247,6 +267,8 @@ def _note(session: Session, key: str, data: Mapping[str, object]) -> str:
         return texts.say("deposit.problem", where=data["where"], line=data["line"], told=reason)
     if key == "old-plan":
         return texts.say(f"deposit.old-plan-{data['why']}", run=data["run"])
+    if key == "unseen":
+        return texts.say("deposit.unseen", command=next_command("deposit", data["folder"], "--from", "plan"))
     if key == "approve":
         command = next_command("deposit", data["folder"], "--approve", "--by")
         return texts.say("deposit.approve", page=data["page"], command=command)

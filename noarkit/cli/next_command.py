@@ -15,6 +15,7 @@ from noarkit.loading.next_step import Step, command_line
 from noarkit.loading.next_step import next_steps as steps_of
 from noarkit.loading.request import RunRequest
 from noarkit.loading.state import read_state
+from noarkit.safe.foreground import WITHIN
 from noarkit.words.texts import Texts
 
 
@@ -34,12 +35,19 @@ def next_rows(
 def next_steps(
     session: Session, folder: RunFolder, *, is_rehearsal: bool = False, approved_only: bool = False
 ) -> tuple[Step, ...]:
-    """The steps that come next in a run, as this command says them."""
+    """The steps that come next in a run, as this command says them; none where that is another's to say."""
+    if is_within_project(session):
+        return ()
     line = line_request()
     if approved_only:
         line = line.updated(RunRequest("", values={"approved-only": True}))
     has_key = session.config().seal.key is not None
     return steps_of(folder, read_state(folder), line, is_rehearsal=is_rehearsal, has_seal_key=has_key)
+
+
+def is_within_project(session: Session) -> bool:
+    """True for a command that a project runs: the next one is the project's."""
+    return WITHIN in session.environment
 
 
 def step_rows(texts: Texts, steps: Sequence[Step]) -> dict[str, str]:

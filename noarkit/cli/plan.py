@@ -12,7 +12,7 @@ from noarkit.api.origins import check_same_source, is_bundle
 from noarkit.api.planning import plan_with
 from noarkit.cli.estimate import print_estimate
 from noarkit.cli.line_names import value_on_line
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import is_within_project, next_command
 from noarkit.cli.option_values import options_of
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.register_lines import ODDITIES, register_lines
@@ -256,7 +256,7 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
     if not loading:
         lines.append(texts.say("plan.made", path=folder.path))
     lines.append(texts.say("plan.look", path=folder.path / "plan.html"))
-    if not packed and not loading:
+    if not packed and not loading and not is_within_project(session):
         command = next_command("ingest", folder.path, run=folder)
         lines.append(texts.say("plan.next", command=command))
     if console.verbosity < 0:

@@ -52,7 +52,7 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
         str(folder.path.resolve()),
         str(folder.plan()["sha256"]),
         source,
-        _proof(folder, state),
+        proof_of_run(folder, state),
         numbers.read,
         numbers.archived + numbers.already_there,
         numbers.set_aside + numbers.refused + numbers.skipped,
@@ -65,7 +65,7 @@ def proof_now(load: Load) -> LoadProof:
     folder = RunFolder(Path(load.run))
     if not folder.is_planned or folder.plan()["sha256"] != load.plan_sha256:
         return load.proof
-    return _proof(folder, read_state(folder))
+    return proof_of_run(folder, read_state(folder))
 
 
 def was_loaded_since(folder: RunFolder, at: str) -> bool:
@@ -91,7 +91,7 @@ def proof_of(verdict: object, depth: object, sample: object) -> LoadProof:
     return "bytes" if verdict == "verified" and depth == "bytes" and sample in _WHOLE else "part"
 
 
-def _proof(folder: RunFolder, state: RunState) -> LoadProof:
+def proof_of_run(folder: RunFolder, state: RunState) -> LoadProof:
     """What the newest certificate of the plan proves, as long as nothing was found wrong or loaded since; a receipt is
     made of what was compared to the last byte."""
     if state.receipt is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import free_name
+from noarkit.loading.request import is_planned_by, request_of_plan
 from noarkit.loading.state import read_state
 from noarkit.projects.project import Project
 
@@ -69,8 +70,9 @@ def _plan(project: Project) -> Line:
 
 
 def _ingest(project: Project) -> Line:
+    approved = ("--approved-only",) if project.approval else ()
     todays = ("--todays-dates",) if project.dates == "todays" else ()
-    return (*_run(project), *_archive(project), *todays)
+    return (*_run(project), *approved, *_archive(project), *todays)
 
 
 def _verify(project: Project) -> Line:
@@ -136,10 +138,16 @@ def _plan_target(project: Project) -> Path:
 
 
 def _since(project: Project) -> Line:
-    """The run before it, where that was loaded: what is in the archive is not loaded again."""
+    """The run before it, where that was loaded: what is in the archive is not loaded again. What it loaded from another
+    place is known by its keys, and stays as the recipe of then made it."""
     run = newest_run(project)
-    is_loaded = run is not None and run.is_planned and read_state(run).begun
-    return ("--since", str(run.path)) if run is not None and is_loaded else ()
+    if run is None or not run.is_planned or not read_state(run).begun:
+        return ()
+    request = request_of_plan(run)
+    if request is not None and request.source != project.source:
+        return ("--same-as", str(run.path))
+    is_other = project.recipe.is_file() and not is_planned_by(run, project.recipe)
+    return ("--since", str(run.path), *(("--other-recipe",) if is_other else ()))
 
 
 _LINES: Mapping[str, Callable[[Project], Line]] = {

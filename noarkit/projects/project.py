@@ -21,8 +21,7 @@ PROJECT_FILE = "deposit.toml"
 RECIPE_FILE = "recipe.toml"
 NONE = "none"
 DatePolicy = Literal["keep", "carry", "todays"]
-_ASKED = ("[creator]", "[system]")
-_NAME = 'name = ""'
+_ASKED = (("[creator]", "name"), ("[creator]", "identification"), ("[system]", "name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,9 @@ def project_text(source: str, copies_policy: str, lang: str) -> str:
     """The text of a new project: what is decided by default, and what is asked."""
     head, package = (template(name, lang) for name in (PROJECT_FILE, "package.toml"))
     sections = package[package.index("[agreement]") :]
-    for section in _ASKED:
+    for section, key in _ASKED:
         before, heading, after = sections.partition(f"\n{section}")
-        sections = before + heading + after.replace(_NAME, f'name = "{ASK}"', 1)
+        sections = before + heading + after.replace(f'{key} = ""', f'{key} = "{ASK}"', 1)
     head = head.replace('place = ""', f"place = {basic_string(source)}")
     return head.replace('policy = "none"', f"policy = {basic_string(copies_policy)}").rstrip() + "\n\n" + sections
 

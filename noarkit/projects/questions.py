@@ -22,7 +22,10 @@ from noarkit.safe.toml import Document, read_text, read_toml
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "register.no_folder": get_args(NoFolderPolicy),
     "register.no_row": get_args(NoRowPolicy),
+    "source.mail_cases": ("number", "folder"),
 }
+_OPTIONAL = frozenset({"package.schemas", "creator.identification", "source.case_name"})
+"""What may have no answer yet."""
 _ASKED = re.compile(rf"""(["']){ASK}\1""")
 
 
@@ -39,6 +42,11 @@ class Question:
     def where(self) -> str:
         """File and line, as faults of a file name them."""
         return f"{self.file}:{self.line}"
+
+    @property
+    def is_optional(self) -> bool:
+        """True where an empty answer is one."""
+        return self.key in _OPTIONAL
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -21,10 +21,12 @@ from typing import Literal, get_args
 
 from noarkit.loading.approval import approval_of
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.load_proof import proof_of_run
 from noarkit.loading.next_step import last_certificate
 from noarkit.loading.plan import MADE_FROM
 from noarkit.loading.request import is_planned_by
 from noarkit.loading.state import read_state
+from noarkit.loading.verification.outcome import is_as_deep
 from noarkit.projects.lines import PACKAGE, line_of, newest, newest_run
 from noarkit.projects.project import Project
 from noarkit.projects.questions import questions
@@ -128,6 +130,8 @@ def _copies(look: _Look) -> StepState:
 
 def _plan(look: _Look) -> StepState:
     run = look.run
+    if not look.source_digest:
+        look.note("unseen", folder=str(look.project.folder))
     if run is not None and run.is_planned and (reason := _why_old(look, run)) is None:
         return "done"
     if run is not None:
@@ -157,7 +161,10 @@ def _approve(look: _Look) -> StepState:
     run = _run_of(look)
     if not look.project.approval:
         return "off"
-    if read_state(run).begun or approval_of(run) is not None:
+    if approval_of(run) is not None:
+        return "done"
+    if read_state(run).begun:
+        look.note("not-approved", run=str(run.path))
         return "done"
     look.note("approve", page=str(run.path / "plan.html"), folder=str(look.project.folder))
     return "waiting"
@@ -175,10 +182,14 @@ def _ingest(look: _Look) -> StepState:
 
 def _verify(look: _Look) -> StepState:
     run = _run_of(look)
-    certificate = last_certificate(run, str(run.plan()["sha256"]))
-    if certificate is not None and certificate["verdict"] != "not_verified":
+    state = read_state(run)
+    if not state.numbers.archived + state.numbers.already_there:
+        look.note("nothing-new", run=str(run.path))
         return "done"
-    return "next"
+    certificate = last_certificate(run, str(run.plan()["sha256"]))
+    if certificate is None or proof_of_run(run, state) == "none":
+        return "next"
+    return "done" if is_as_deep(str(certificate["depth"]), look.project.depth) else "next"
 
 
 def _package(look: _Look) -> StepState:

@@ -5,6 +5,7 @@ Only a text that is no TOML is refused outright; all else is kept as a problem, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from difflib import get_close_matches
@@ -49,6 +50,8 @@ from noarkit.safe.toml import BadToml, load_toml
 
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
+_MUNICIPALITY = re.compile(r"\d{4}")
+_ASKED_OF_FILES = ("case_name", "mail_cases", "own_domains")
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
     *(
@@ -98,8 +101,9 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
-    if "own_domains" in keys and ASK in source.texts("own_domains"):
-        source.problem(UNANSWERED, "own_domains", name="own_domains")
+    for key in _ASKED_OF_FILES if "files" in kinds else ():
+        if source.data.get(key) in (ASK, [ASK]):
+            source.problem(UNANSWERED, key, name=key)
     target = _target(top.table("target"))
     defaults = {kind: _defaults(top.table("defaults"), kind) for kind in top.table("defaults").data}
     maps = tuple(_map(table, target.model) for table in top.tables("map"))
@@ -249,6 +253,8 @@ def _defaults(table: Table, kind: str) -> Fields:
     for name, raw in table.table(kind).data.items():
         if raw == ASK:
             table.table(kind).problem(UNANSWERED, name, name=name)
+        elif name == "knr" and not _MUNICIPALITY.fullmatch(str(raw)) and not str(raw).startswith("="):
+            table.table(kind).problem("wrong-kind", name, name=name, wanted='"1413"')
     return table.fields(kind, kind)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,11 +16,16 @@ from noarkit.safe.signals import own_session, stop_signals
 _STOPPED = 128
 
 
+WITHIN = "NOARKIT_WITHIN_PROJECT"
+"""Set for a command that runs within another: what comes next is that one's to say."""
+
+
 def run_in_front(words: Sequence[str]) -> int:
     """Runs `noarkit WORDS` to its end; its exit code. What asks us to stop is passed on, and we wait all the same."""
     sys.stdout.flush()
     sys.stderr.flush()
-    process = subprocess.Popen(interpreter_command("-m", "noarkit", *words), **own_session())  # noqa: S603  # our own
+    command = interpreter_command("-m", "noarkit", *words)
+    process = subprocess.Popen(command, env={**os.environ, WITHIN: "yes"}, **own_session())  # noqa: S603  # our own
     with _passing_on(process):
         code = process.wait()
     return code if code >= 0 else _STOPPED - code

@@ -41,7 +41,12 @@ ANSWERS = {
         ('knr = "ask"', f'knr = "{KNR}"'),
         ('identity_numbers = "report"', 'identity_numbers = "screen"\nscreening = "UO13"'),
     ),
-    "deposit.toml": (('name = "ask"', 'name = "Sætre kommune"'), ('name = "ask"', 'name = "Filserver"')),
+    "deposit.toml": (
+        ('schemas = "ask"', 'schemas = ""'),
+        ('name = "ask"', 'name = "Sætre kommune"'),
+        ('identification = "ask"', 'identification = "987654321"'),
+        ('name = "ask"', 'name = "Filserver"'),
+    ),
 }
 """What a person answers: the questions, in the order of the files, and what to do with an identity number."""
 
@@ -132,7 +137,7 @@ def test_three_commands_come_to_a_package_each_told_by_the_one_before(journey: J
     assert not any(word.startswith("--") for words, *_ in journey.typed[1:2] for word in words)
     first = journey.typed[0][2]
     questions = re.search(r"(\d+) questions", first)
-    assert questions is not None and int(questions[1]) == 5
+    assert questions is not None and int(questions[1]) == 7
     messages = journey.share.messages
     numbered = sum(number is not None for number, _ in messages)
     told = f"{len(messages)} messages outside the case folders; {numbered} went to the case in the subject"

@@ -71,14 +71,14 @@ def new_project(cwd: Path, cases_a_year: int = 1) -> None:
     make_share(cwd / "share", cases_a_year=cases_a_year)
     done = noarkit("deposit", "new", "share", "-o", "p", "--no-copies", cwd=cwd)
     assert done.returncode == 0, done.stderr
-    assert "2 questions must be answered" in done.stdout
+    assert "4 questions must be answered" in done.stdout
 
 
 def answer(cwd: Path) -> None:
     """Says who made the archive, and in what."""
     file = cwd / "p" / "deposit.toml"
     text = file.read_text("utf-8").replace('name = "ask"', 'name = "Sætre kommune"', 1)
-    file.write_text(text.replace('name = "ask"', 'name = "Filserver"'), "utf-8")
+    file.write_text(text.replace('name = "ask"', 'name = "Filserver"').replace('= "ask"', '= ""'), "utf-8")
 
 
 def go_on(cwd: Path, *words: str, code: int) -> str:
@@ -211,11 +211,13 @@ def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp
     asked = noarkit("deposit", "p", "--to", "recipe", "--json", cwd=tmp_path)
     told = [json.loads(line) for line in asked.stdout.splitlines()]
     places = [line for line in told if line["event"] == "question"]
-    assert [place["key"] for place in places] == ["creator.name", "system.name"]
+    assert [place["key"] for place in places] == [
+        *("package.schemas", "creator.name", "creator.identification", "system.name")
+    ]
     lines = (tmp_path / "p" / "deposit.toml").read_text("utf-8").splitlines()
     assert all('"ask"' in lines[int(place["where"].rpartition(":")[2]) - 1] for place in places)
 
-    answers = 'Sætre "gamle" kommune\nFilserver\n'
+    answers = '\nSætre "gamle" kommune\n\nFilserver\n'
     command = [sys.executable, "-m", "noarkit", "deposit", "p", "--ask"]
     done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
     assert done.returncode == 4, "the plan waits for a person"

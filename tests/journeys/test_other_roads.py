@@ -42,10 +42,8 @@ def walk(source: str, place: Path, schemas: Path) -> tuple[list[int], Path, set[
     codes, told = [], ""
     code, told = run(["deposit", "new", source, "-o", "project", "--no-copies"], place)
     codes.append(code)
-    facts = place / "project" / "deposit.toml"
-    text = facts.read_text("utf-8")
-    facts.write_text(text.replace('schemas = ""', f'schemas = "{schemas}"', 1), "utf-8")
-    code, told = run(printed(told, "deposit project --ask"), place, "Sætre kommune\nFagsystemet\n")
+    answers = f"{schemas}\nSætre kommune\n987654321\nFagsystemet\n"
+    code, told = run(printed(told, "deposit project --ask"), place, answers)
     codes.append(code)
     code, told = run([*printed(told, "deposit project --approve --by"), "Kari Nordmann"], place)
     codes.append(code)

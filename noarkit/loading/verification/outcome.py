@@ -22,6 +22,13 @@ SourceState = Literal["read", "gone", "plan"]
 """Whether the source was read, is gone, or was left out: then the plan and its checksums stand in its place."""
 DEPTHS: tuple[Depth, ...] = ("counts", "ids", "fields", "bytes")
 
+
+def is_as_deep(depth: str, wanted: str) -> bool:
+    """True if one depth compares all that another does; what is none compares nothing."""
+    ranks: dict[str, int] = {name: rank for rank, name in enumerate(DEPTHS, 1)}
+    return ranks.get(depth, 0) >= ranks.get(wanted, 0)
+
+
 RECORDS, KEYS, SUMS, BELOW, LINKS, ORDER, FIELDS, FILES = (
     "source records",
     "keys",
@@ -320,4 +327,4 @@ class Depths:
 
     def reaches(self, depth: Depth) -> bool:
         """True if this looks as deep as that."""
-        return DEPTHS.index(self.depth) >= DEPTHS.index(depth)
+        return is_as_deep(self.depth, depth)
