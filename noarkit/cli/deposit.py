@@ -69,18 +69,20 @@ def deposit_command(
     """Makes a project, tells how far one is, or goes on with it."""
     if action == "new":
         if place is None or output is None:
-            raise UsageFault(what="missing-argument", where="noarkit deposit new", do="SOURCE -o PROJECT")
+            usage = "noarkit deposit new SOURCE -o PROJECT"
+            raise UsageFault(what="missing-argument", where="noarkit deposit new", do=usage)
         return _new(session, place, output, with_copies=not no_copies and has_wing("copies"))
     if (approve or accept) and not by:
         raise UsageFault(what="no-approver", where=action, do="--by NAME")
     if action == "status":
         if place is None:
-            raise UsageFault(what="missing-argument", where="noarkit deposit status", do="PROJECT")
+            usage = "noarkit deposit status PROJECT"
+            raise UsageFault(what="missing-argument", where="noarkit deposit status", do=usage)
         project = read_project(Path(place))
         _print_road(session, project, _look(session, project))
         return 0
     if place is not None:
-        raise UsageFault(what="missing-argument", where="noarkit deposit", do="new, status or PROJECT")
+        raise UsageFault(what="missing-argument", where="noarkit deposit", do="noarkit deposit new|status PROJECT")
     project = read_project(Path(action))
     if ask:
         _ask(session, project)
@@ -132,10 +134,14 @@ def _ask(session: Session, project: Project) -> None:
     """Puts each question to whoever sits at the terminal, and writes the answers into the files."""
     for question in questions(project):
         sentence = _note(session, "question", {"question": question})
-        kind = click.Choice(question.choices) if question.choices else None
-        answer(
-            question, str(click.prompt(sentence, type=kind, show_choices=False, prompt_suffix="\n> ", err=True)).strip()
-        )
+        while (given := _typed(sentence)) not in (question.choices or (given,)):
+            session.console.notify("usage.not-one-of", value=given, choices=", ".join(question.choices))
+        answer(question, given)
+
+
+def _typed(sentence: str) -> str:
+    """What is typed below a question; click asks again while that is nothing."""
+    return str(click.prompt(sentence, prompt_suffix="\n> ", err=True)).strip()
 
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:

@@ -91,7 +91,7 @@ def test_a_project_goes_to_a_package_in_four_commands_and_stops_where_a_person_d
     new_project(tmp_path)
     assert states(tmp_path) == expected(None, "waiting")
     said = go_on(tmp_path, code=4)
-    assert "Who made the archive?" in said
+    assert "Who created the records (arkivskaper)?" in said
     assert "$ noarkit" not in said, "a question stands, so nothing is run"
     answer(tmp_path)
     assert states(tmp_path) == expected("copies", "next") | {"recipe": "done"}
