@@ -71,18 +71,20 @@ def deposit_command(
     """Makes a project, tells how far one is, or goes on with it."""
     if action == "new":
         if place is None or output is None:
-            raise UsageFault(what="missing-argument", where="noarkit deposit new", do="SOURCE -o PROJECT")
+            usage = "noarkit deposit new SOURCE -o PROJECT"
+            raise UsageFault(what="missing-argument", where="noarkit deposit new", do=usage)
         return _new(session, place, output, with_copies=not no_copies and has_wing("copies"))
     if (approve or accept) and not by:
         raise UsageFault(what="no-approver", where=action, do="--by NAME")
     if action == "status":
         if place is None:
-            raise UsageFault(what="missing-argument", where="noarkit deposit status", do="PROJECT")
+            usage = "noarkit deposit status PROJECT"
+            raise UsageFault(what="missing-argument", where="noarkit deposit status", do=usage)
         project = read_project(Path(place))
         _print_road(session, project, _look(session, project))
         return 0
     if place is not None:
-        raise UsageFault(what="missing-argument", where="noarkit deposit", do="new, status or PROJECT")
+        raise UsageFault(what="missing-argument", where="noarkit deposit", do="noarkit deposit new|status PROJECT")
     project = read_project(Path(action))
     if ask:
         _ask(session, project)
@@ -134,17 +136,15 @@ def _ask(session: Session, project: Project) -> None:
     """Puts each question to whoever sits at the terminal, and writes the answers into the files."""
     for question in questions(project):
         sentence = _note(session, "question", {"question": question})
-        kind = click.Choice(question.choices) if question.choices else None
-        text = click.prompt(
-            sentence,
-            default="" if question.is_optional else None,
-            type=kind,
-            show_choices=False,
-            show_default=False,
-            prompt_suffix="\n> ",
-            err=True,
-        )
-        answer(question, str(text).strip())
+        default = "" if question.is_optional else None
+        while (typed := _typed(sentence, default)) not in (question.choices or (typed,)):
+            session.console.notify("usage.not-one-of", value=typed, choices=", ".join(question.choices))
+        answer(question, typed)
+
+
+def _typed(sentence: str, default: str | None) -> str:
+    """What is typed below a question; click asks again while that is nothing, and there is no default."""
+    return str(click.prompt(sentence, default=default, show_default=False, prompt_suffix="\n> ", err=True)).strip()
 
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:

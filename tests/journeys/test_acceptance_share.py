@@ -140,7 +140,8 @@ def test_three_commands_come_to_a_package_each_told_by_the_one_before(journey: J
     assert questions is not None and int(questions[1]) == 7
     messages = journey.share.messages
     numbered = sum(number is not None for number, _ in messages)
-    told = f"{len(messages)} messages outside the case folders; {numbered} went to the case in the subject"
+    outside = f"{len(messages)} messages outside the case folders"
+    told = f"{outside}; {numbered} go to the case whose number is in the subject"
     assert told in journey.typed[1][2]
 
 

@@ -91,7 +91,7 @@ def test_a_project_goes_to_a_package_in_four_commands_and_stops_where_a_person_d
     new_project(tmp_path)
     assert states(tmp_path) == expected(None, "waiting")
     said = go_on(tmp_path, code=4)
-    assert "Who made the archive?" in said
+    assert "Who created the records (arkivskaper)?" in said
     assert "$ noarkit" not in said, "a question stands, so nothing is run"
     answer(tmp_path)
     assert states(tmp_path) == expected("copies", "next") | {"recipe": "done"}
@@ -204,6 +204,19 @@ def test_a_plan_that_was_killed_is_made_in_the_same_run(tmp_path: Path) -> None:
     go_on(tmp_path, code=4)
     assert [path.name for path in (tmp_path / "p").glob("run*")] == ["run"]
     assert states(tmp_path)["approve"] == "waiting"
+
+
+def test_an_answer_that_is_no_choice_is_refused_in_the_language_of_the_reader(tmp_path: Path) -> None:
+    new_project(tmp_path)
+    recipe = tmp_path / "p" / "recipe.toml"
+    register = '\n[register]\nfile = "register.csv"\njoins = { "nr" = "case.number" }\nno_folder = "ask"\n'
+    recipe.write_text(recipe.read_text("utf-8") + register, "utf-8")
+    command = [sys.executable, "-m", "noarkit", "--lang", "nb", "deposit", "p", "--ask", "--to", "recipe"]
+    answers = "Sætre\nFilserver\nkanskje\nreport\n"
+    done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
+    assert "kanskje er ikke en av report, make\n" in done.stderr
+    assert "is not one of" not in done.stderr
+    assert 'no_folder = "report"' in recipe.read_text("utf-8")
 
 
 def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def test_folders_that_nest_bear_their_number_and_their_title(tmp_path: Path) -> 
     source = FileTree(lay_out(tmp_path / "Saker", *(f"Bygg/{name}" for name in CASES)))
     text = source.default_recipe()
     assert 'case_name = "{year:4}-{number} {title}"' in text.splitlines()
-    assert "# 26 of 26 folders have names of this form; of 26 whose files tell a year, 26 agree." in text
+    years = "of 26 folders whose files show a year, 26 have the same year in their names."
+    assert f"# 26 of 26 folders have names of this form; {years}" in text
     made = planned(source, text)
     case = made["folder:Bygg/2014-0007 Sak om 7"]
     assert (case.type, case.fields["mappeIdent"], case.fields["tittel"]) == ("Mappe", "2014/7", "Sak om 7")

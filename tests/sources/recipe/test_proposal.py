@@ -40,7 +40,7 @@ def test_a_proposal_fits_what_was_seen() -> None:
 
 def test_a_proposal_tells_what_it_saw_but_no_titles() -> None:
     text = propose(observe(RECORDS), source_kind="crm", external_system="sak")
-    assert "letter: 40 records, 40 with contents (at most 1)" in text
+    assert "letter: 40 records, 40 with contents (at most 1 each)" in text
     assert "of those seen: 1." in text
     assert "closed" in text
     assert "Brev 1" not in text
