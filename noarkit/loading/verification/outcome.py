@@ -23,10 +23,10 @@ SourceState = Literal["read", "gone", "plan"]
 DEPTHS: tuple[Depth, ...] = ("counts", "ids", "fields", "bytes")
 
 
-def is_as_deep(depth: str, wanted: str) -> bool:
+def is_as_deep(depth: str, least: str) -> bool:
     """True if one depth compares all that another does; what is none compares nothing."""
     ranks: dict[str, int] = {name: rank for rank, name in enumerate(DEPTHS, 1)}
-    return ranks.get(depth, 0) >= ranks.get(wanted, 0)
+    return ranks.get(depth, 0) >= ranks.get(least, 0)
 
 
 RECORDS, KEYS, SUMS, BELOW, LINKS, ORDER, FIELDS, FILES = (
