@@ -22,9 +22,11 @@ from noarkit.safe.toml import Document, read_text, read_toml
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "register.no_folder": get_args(NoFolderPolicy),
     "register.no_row": get_args(NoRowPolicy),
-    "source.mail_cases": ("number", "folder"),
 }
-_OPTIONAL = frozenset({"package.schemas", "creator.identification", "source.case_name"})
+_YES, _NO = "yes", "no"
+_DOUBTED = re.compile(r"# (case_name|mail_cases|case_exceptions) = ")
+"""A line of a recipe that counts only once somebody has said so; the exceptions belong to the form above them."""
+_OPTIONAL = frozenset({"package.schemas", "creator.identification"})
 """What may have no answer yet."""
 _ASKED = re.compile(rf"""(["']){ASK}\1""")
 
@@ -37,6 +39,8 @@ class Question:
     file: Path
     line: int
     evidence: str
+    is_doubt: bool = False
+    """True for a line that stands behind a `#`: does it count?"""
 
     @property
     def where(self) -> str:
@@ -51,7 +55,7 @@ class Question:
     @property
     def choices(self) -> tuple[str, ...]:
         """The answers that can be given; none where any text can."""
-        return tuple(choice for choice in _CHOICES.get(self.key, ()) if choice != ASK)
+        return (_YES, _NO) if self.is_doubt else tuple(one for one in _CHOICES.get(self.key, ()) if one != ASK)
 
 
 def questions(project: Project) -> tuple[Question, ...]:
@@ -61,17 +65,31 @@ def questions(project: Project) -> tuple[Question, ...]:
 
 
 def answer(question: Question, text: str) -> None:
-    """Writes the answer into the file, in place of the first `"ask"` of its line."""
+    """Writes the answer into the file, in place of the first `"ask"` of its line; a line in doubt counts, or goes."""
     lines = read_text(question.file).splitlines(keepends=True)
-    lines[question.line - 1] = _ASKED.sub(lambda _: basic_string(text), lines[question.line - 1], count=1)
+    at = question.line - 1
+    if question.is_doubt:
+        following = range(at + 1, next((n for n in range(at + 1, len(lines)) if lines[n][:1] != "#"), len(lines)))
+        for number in (at, *(n for n in following if lines[n].startswith("# case_exceptions"))):
+            lines[number] = lines[number].removeprefix("# ") if text == _YES else "\n"
+    else:
+        lines[at] = _ASKED.sub(lambda _: basic_string(text), lines[at], count=1)
     write_text(question.file, "".join(lines))
 
 
 def _questions(document: Document) -> Iterator[Question]:
     lines = read_text(document.path).splitlines()
+    asked = [Question(key, document.path, line, _evidence(lines, line)) for key, line in _places(document)]
+    for line, text in enumerate(lines, 1):
+        if (match := _DOUBTED.match(text)) and match[1] != "case_exceptions":
+            asked.append(Question(f"source.{match[1]}", document.path, line, _evidence(lines, line), is_doubt=True))
+    yield from sorted(asked, key=lambda question: question.line)
+
+
+def _places(document: Document) -> Iterator[tuple[str, int]]:
+    """The keys of what is asked, with their lines."""
     for key in _keys(document.data, ""):
-        line = int(document.where(key).rpartition(":")[2])
-        yield Question(key, document.path, line, _evidence(lines, line))
+        yield key, int(document.where(key).rpartition(":")[2])
 
 
 def _keys(value: object, key: str) -> Iterator[str]:

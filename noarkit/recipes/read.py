@@ -51,7 +51,6 @@ from noarkit.safe.toml import BadToml, load_toml
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
 _MUNICIPALITY = re.compile(r"\d{4}")
-_ASKED_OF_FILES = ("case_name", "mail_cases", "own_domains")
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
     *(
@@ -101,9 +100,8 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
-    for key in _ASKED_OF_FILES if "files" in kinds else ():
-        if source.data.get(key) in (ASK, [ASK]):
-            source.problem(UNANSWERED, key, name=key)
+    if "files" in kinds and ASK in source.texts("own_domains"):
+        source.problem(UNANSWERED, "own_domains", name="own_domains")
     target = _target(top.table("target"))
     defaults = {kind: _defaults(top.table("defaults"), kind) for kind in top.table("defaults").data}
     maps = tuple(_map(table, target.model) for table in top.tables("map"))

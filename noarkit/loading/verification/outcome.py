@@ -307,7 +307,7 @@ class VerifyResult(Result):
         """True if there is something to compare, and none of it was. Of a source that is gone, the archive can be
         held against the plan all the same."""
         records = self.rows.get(RECORDS)
-        told_reasons = ("set_aside", "refused", "skipped", *(("source_gone",) if self._keys() else ()))
+        told_reasons = ("set_aside", "refused", "skipped", "earlier_run", *(("source_gone",) if self._keys() else ()))
         return (
             records is not None
             and records.compared_count == 0

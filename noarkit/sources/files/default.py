@@ -109,7 +109,7 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
     if kind == "files":
         yield f"case_level = {levels.case_level}"
         if levels.fit:
-            yield from _case_names(levels.fit, lang, asks=asks)
+            yield from _case_names(levels.fit, lang)
     if asks and levels.left_behind:
         yield as_comment(comment(lang, "left-behind", count=levels.left_behind))
         yield 'system = "skip"'
@@ -122,32 +122,27 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
         domain = ASK if asks and owner.candidates else owner.domain
         yield f"own_domains = [{basic_string(domain) if domain else ''}]"
         if levels.mail_cases and letters:
-            yield from _mail_cases(levels.mail_cases, lang, asks=asks)
+            yield from _mail_cases(levels.mail_cases, lang)
 
 
-def _case_names(fit: Fit, lang: str, *, asks: bool) -> Iterator[str]:
+def _case_names(fit: Fit, lang: str) -> Iterator[str]:
     """The form of the names of case files with its evidence, and what of it somebody should decide."""
+    key = "case-name-asks" if fit.asks else "case-name"
     counts = {"matching": fit.matching, "folders": fit.folders, "agreeing": fit.agreeing, "known": fit.known}
-    key = ("case-name-question" if asks else "case-name-asks") if fit.asks else "case-name"
-    yield as_comment(comment(lang, key, form=fit.form.text, **counts))
-    yield f"{_off(fit.asks and not asks)}case_name = {basic_string(ASK if fit.asks and asks else fit.form.text)}"
+    yield as_comment(comment(lang, key, **counts))
+    yield f"{'# ' if fit.asks else ''}case_name = {basic_string(fit.form.text)}"
     if fit.twice:
         yield as_comment(comment(lang, "case-twice"))
         names = ", ".join(basic_string(name) for name in fit.twice[:_MOST_TWICE])
-        yield f"{_off(fit.asks)}case_exceptions = [{names}]"
+        yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
 
 
-def _mail_cases(evidence: MailEvidence, lang: str, *, asks: bool) -> Iterator[str]:
+def _mail_cases(evidence: MailEvidence, lang: str) -> Iterator[str]:
     """That the mails of mailboxes go to the cases that they name, with the evidence, or as a question."""
     counts = {"mailboxes": evidence.mailboxes, "messages": evidence.messages, "named": evidence.by_number}
-    key = ("mail-cases-question" if asks else "mail-cases-asks") if evidence.asks else "mail-cases"
+    key = "mail-cases-asks" if evidence.asks else "mail-cases"
     yield as_comment(comment(lang, key, **counts, others=evidence.messages - evidence.by_number))
-    yield f'{_off(evidence.asks and not asks)}mail_cases = "{ASK if evidence.asks and asks else "number"}"'
-
-
-def _off(is_off: bool) -> str:
-    """The sign before a line that does not count."""
-    return "# " if is_off else ""
+    yield f'{"# " if evidence.asks else ""}mail_cases = "number"'
 
 
 def _with_numbers(text: str, register: FoundRegister | None, *, in_cases: bool) -> str:

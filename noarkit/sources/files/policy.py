@@ -37,7 +37,6 @@ from typing import Literal, get_args, get_type_hints
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
 from noarkit.recipes.recipe_model import EVIDENCE, RegisterRules
-from noarkit.recipes.toml_table import ASK
 from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
 from noarkit.sources.files.case_names import FORMS, BadForm, read_form
 from noarkit.sources.files.dates import DateEvidence
@@ -169,8 +168,7 @@ class FilePolicy:
     def with_settings(self, settings: Mapping[str, object]) -> FilePolicy:
         """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
         kinds = get_type_hints(FilePolicy)
-        # what nobody has decided yet is as if it did not stand there: whoever plans is told so by the recipe
-        changes = {name: value for name, value in settings.items() if name != "kind" and value not in (ASK, [ASK])}
+        changes = {name: value for name, value in settings.items() if name != "kind"}
         for name, value in changes.items():
             if name not in kinds:
                 near = next(iter(get_close_matches(name, kinds, 1)), "")

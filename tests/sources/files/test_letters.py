@@ -277,11 +277,7 @@ def test_a_folder_without_mails_has_the_recipe_it_had(tmp_path: Path) -> None:
 def test_the_proposal_is_the_default_with_what_was_seen(tmp_path: Path) -> None:
     source = lay_out(tmp_path)
     text = source.proposal(ignore_event)
-    asked = 'case_name = "ask"'  # three folders are few: what a default leaves out, a proposal asks
-    assert asked in text
-    default = source.default_recipe()
-    assert text.partition("[target]")[2] == default.partition("[target]")[2]
-    assert asked not in default
+    assert text.endswith(source.default_recipe())
     assert 'own_domains = ["fjord.kommune.no"]' in text
     assert "file: 13 records" in text
     assert "Ola" not in text
