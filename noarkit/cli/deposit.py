@@ -184,8 +184,20 @@ def _judge(session: Session, project: Project, options: _RoadOptions) -> int:
     """Says whether the package is ready for deposit."""
     code = _run(session, ("validate", *line_of("validate", project), *options.accepted))
     if code == NOT_READY_EXIT:
+        _print_acceptance(session, project)
         session.console.notify("deposit.facts", path=project.file, command=next_command("deposit", project.folder))
     return code
+
+
+def _print_acceptance(session: Session, project: Project) -> None:
+    """The command that accepts all that keeps the newest package back, where a depot may agree to it."""
+    package = newest(project.folder, PACKAGE)
+    verdict = None if package is None else delivery_at(package).verdict
+    reasons = () if verdict is None else [reason for reason in verdict.reasons if reason.stops]
+    accept = [word for reason in reasons if reason.can_be_accepted for word in ("--accept", reason.code)]
+    if accept:
+        command = next_command("deposit", project.folder, *accept, "--by")
+        session.console.notify("deposit.may-accept", command=command)
 
 
 def _run(session: Session, words: tuple[str, ...]) -> int:

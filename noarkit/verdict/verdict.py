@@ -55,6 +55,11 @@ class Reason(JsonObject):
         """True if it keeps the delivery back, and nobody accepted it."""
         return self.grade == "stops" and self.accepted is None
 
+    @property
+    def can_be_accepted(self) -> bool:
+        """True if a depot may agree to it."""
+        return REASONS[self.code].can_be_accepted
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Result):

@@ -322,3 +322,21 @@ def test_no_document_is_lost_between_the_share_and_the_package(journey: Journey)
     assert all((journey.package / path).is_file() for path in delivered)
     refused = rows(journey.project / "package.formats-not-taken.csv")
     assert 0 < len(refused) < len(delivered)
+
+
+def test_with_the_official_schemas_and_what_a_person_accepts_it_is_ready(journey: Journey, reference: Path) -> None:
+    place, file = journey.project.parent, journey.project / "deposit.toml"
+    text = file.read_text("utf-8")
+    official = reference / "xsd" / "noark5" / "5.0"
+    try:
+        file.write_text(text.replace('schemas = ""', f'schemas = "{official}"', 1), "utf-8")
+        _, code, told = run(["deposit", "project"], place)
+        assert code == 3
+        _, code, told = run([*printed(told, "deposit project --accept.* --by"), "Kari Nordmann"], place)
+        assert (code, "Ready for deposit" in told) == (0, True)
+        assert "Ready for deposit" in run(["deposit", "status", "project"], place)[2]
+    finally:
+        file.write_text(text, "utf-8")
+    for name in ("arkivstruktur", "endringslogg", "loependeJournal", "offentligJournal"):
+        schema = etree.XMLSchema(etree.parse(official / f"{name}.xsd"))
+        assert schema.validate(etree.parse(journey.project / "package-2" / f"{name}.xml")), (name, schema.error_log)
