@@ -97,8 +97,9 @@ def test_a_proposed_recipe_draws_no_warning_from_a_check(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = PLACES[kind](tmp_path / "src")
-    proposed(place, "en", capsys)
     recipe = place.parent / f"{place.name}-en.toml"
+    # whose the mails are is asked where nothing says it, and answered here: nobody's
+    recipe.write_text(proposed(place, "en", capsys).replace('own_domains = ["ask"]', "own_domains = []"))
     assert main(["recipe", "check", str(recipe), str(place)], ENVIRONMENT) == 0
     told = capsys.readouterr()
     assert told.out == "" and "warning" not in told.err
