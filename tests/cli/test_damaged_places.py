@@ -149,8 +149,8 @@ MEANT: Mapping[str, tuple[str, str, Damage]] = {
     "zip: bytes before it, other name": (
         "", "other bytes", lambda at: zipped(at / "mapper", before=b"HTTP/1.1 200\n\n").rename(at / "levering.bin"),
     ),
-    "zip: 64 bits that are not there": ("", "list of contents", lambda at: no_count(zipped(at / "mapper"))),
-    "zip: half of it": ("", "list of contents", lambda at: file_of(at / "h.zip", zipped(at / "mapper").read_bytes()[:60])),
+    "zip: 64 bits that are not there": ("", "its list", lambda at: no_count(zipped(at / "mapper"))),
+    "zip: half of it": ("", "its list", lambda at: file_of(at / "h.zip", zipped(at / "mapper").read_bytes()[:60])),
     "zip: empty": ("", "is empty", lambda at: file_of(at / "e.zip", b"PK\5\6" + bytes(18))),
     "zip: 0 bytes": ("", "is empty", lambda at: file_of(at / "0.zip", b"")),
     "zip: something else": ("", "does not begin", lambda at: file_of(at / "x.zip", b"<html>404</html>")),
