@@ -149,7 +149,7 @@ def test_a_mistyped_number_is_searched_for_and_told(
     ("lang", "line", "reason"),
     [
         ("en", "Not searched: 2 pictures, 1 sound recording, 1 video.", "a picture; text in pictures is not read"),
-        ("nb", "Ikke sett på: 2 bilder, 1 lydopptak, 1 video.", "et bilde; tekst i bilder leses ikke"),
+        ("nb", "Ikke gjennomsøkt: 2 bilder, 1 lydopptak, 1 video.", "et bilde; tekst i bilder leses ikke"),
     ],
 )
 def test_pictures_sound_and_video_are_counted_and_listed_as_not_looked_into(
