@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from contextlib import closing, nullcontext
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from noarkit.api.keys import trusted_keys
 from noarkit.api.loaded_before import refuse_plan_of_loaded
 from noarkit.api.origins import check_same_source, prepare_source
 from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options, with_patterns
+from noarkit.archive.port import Archive
 from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, UsageFault
@@ -234,14 +235,10 @@ def _archive_codes(
     """The archive's code lists; None if there is none to ask, or none that must be asked and answers."""
     if not must and not may:
         return None
-    if archive_place.embedded is not None and not archive_place.embedded.exists():
+    if _is_new(archive_place):
         return starter_codes()
     try:
-        with (
-            open_target(archive_place) as target,
-            closing(connect_archive(target.settings, emit=emit)) as connection,
-        ):
-            assembly.check_reachable(target, emit)
+        with _connected(archive_place, emit) as connection:
             return assembly.code_lists(connection)
     except (ArchiveFault, ConfigFault):
         if must:
@@ -251,16 +248,29 @@ def _archive_codes(
 
 def _highest_numbers(archive_place: Destination, emit: Listener, years: Collection[int]) -> Mapping[int, int] | None:
     """The highest numbers of posts that the archive has; None where it does not answer, and numbers them itself."""
-    if archive_place.embedded is not None and not archive_place.embedded.exists():
+    if _is_new(archive_place):
         return dict.fromkeys(years, 0)
     try:
-        with (
-            open_target(archive_place) as target,
-            closing(connect_archive(target.settings, emit=emit)) as connection,
-        ):
+        with _connected(archive_place, emit) as connection:
             return highest_post_numbers(connection, years)
     except (ArchiveFault, ConfigFault):
         return None
+
+
+def _is_new(archive_place: Destination) -> bool:
+    """True for an embedded archive that the load will make."""
+    return archive_place.embedded is not None and not archive_place.embedded.exists()
+
+
+@contextmanager
+def _connected(archive_place: Destination, emit: Listener) -> Iterator[Archive]:
+    """The archive, asked for as long as the block lasts."""
+    with (
+        open_target(archive_place) as target,
+        closing(connect_archive(target.settings, emit=emit)) as connection,
+    ):
+        assembly.check_reachable(target, emit)
+        yield connection
 
 
 def _with_keys(options: PlanOptions, spec: PlanSpec) -> PlanSpec:

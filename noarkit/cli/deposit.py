@@ -20,7 +20,7 @@ from noarkit.events import EventFields
 from noarkit.loading.next_step import command_line
 from noarkit.loading.request import GLOBALS, RunRequest
 from noarkit.projects.lines import PACKAGE, line_of, newest
-from noarkit.projects.project import PROJECT_FILE, RECIPE_FILE, Project, project_text, read_project
+from noarkit.projects.project import NONE, PROJECT_FILE, RECIPE_FILE, USUAL_POLICY, Project, project_text, read_project
 from noarkit.projects.questions import Question, answer, questions
 from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
 from noarkit.records import digest_of
@@ -39,6 +39,8 @@ EVENTS: EventFields = {
 _GOES_ON = (0, 3)
 """Exit codes after which the road goes on: done, or done but for what is listed."""
 _WAITS = NotApproved.exit_code
+_AGAIN = 5
+"""The same command, later."""
 
 
 @command("deposit", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))
@@ -112,7 +114,7 @@ def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> i
     with working(session) as work:  # an address with a secret in it is refused before it is written anywhere
         origins.source_at(place, settings(session, None), emit=work.emit)
     folder.mkdir(parents=True, exist_ok=True)
-    text = project_text(place, "no-raf-2022" if with_copies else "none", session.texts.lang)
+    text = project_text(place, USUAL_POLICY if with_copies else NONE, session.texts.lang)
     write_text(folder / PROJECT_FILE, text, replace=False)
     code = _run(session, ("recipe", "new", place, "-o", str(folder / RECIPE_FILE)))
     if code not in _GOES_ON:
@@ -149,7 +151,7 @@ def _typed(sentence: str, default: str | None) -> str:
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
     """Runs each next command until all is done or a person must decide."""
-    gravest, command = 0, ""
+    gravest, command, finished = 0, "", set[StepName]()
     for turn in count():
         steps = _look(session, project)
         step = _again(steps, options) if not turn else None
@@ -164,6 +166,11 @@ def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
             _print_road(session, project, steps, after=command)
             _print_questions(session, project)
             return _WAITS
+        if step.name in finished:  # as where a source changes while it is read: that would never end
+            _print_road(session, project, steps)
+            session.console.notify("deposit.unsettled", step=session.texts.say(f"deposit.step-{step.name}"))
+            return _AGAIN
+        finished.add(step.name)
         words = (*step.command, *((options.approver or "",) if is_approval else ()))
         if options.dry_run:
             session.console.result("step", _command(words), step=step.name, state=step.state, command=_command(words))

@@ -15,11 +15,10 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import free_name
 from noarkit.loading.request import is_planned_by, request_of_plan
 from noarkit.loading.state import read_state
-from noarkit.projects.project import Project
+from noarkit.projects.project import USUAL_POLICY, Project
 
 RUN, PACKAGE = "run", "package"
 _NUMBERED = re.compile(r"(.+?)(?:-(\d+))?(\.tar|\.zip)?")
-_DEFAULT_POLICY = "no-raf-2022"
 Line = tuple[str, ...]
 
 
@@ -124,7 +123,7 @@ def _copies(project: Project) -> Line:
 
 
 def _policy(project: Project) -> Line:
-    return () if project.copies_policy == _DEFAULT_POLICY else ("--policy", project.copies_policy)
+    return () if project.copies_policy == USUAL_POLICY else ("--policy", project.copies_policy)
 
 
 def _schemas(project: Project) -> Line:

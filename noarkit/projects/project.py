@@ -20,6 +20,8 @@ from noarkit.words.texts import template
 PROJECT_FILE = "deposit.toml"
 RECIPE_FILE = "recipe.toml"
 NONE = "none"
+USUAL_POLICY = "no-raf-2022"
+"""The policy of copies that a new project has, where copies can be made; `derive` takes it where none is named."""
 DatePolicy = Literal["keep", "carry", "todays"]
 _ASKED = (("[creator]", "name"), ("[creator]", "identification"), ("[system]", "name"))
 

@@ -9,8 +9,9 @@ import pytest
 
 from noarkit.cli.main import find_command
 from noarkit.cli.project_line import COMMANDS, with_project
+from noarkit.copies.policy.read import SHIPPED
 from noarkit.projects import lines
-from noarkit.projects.project import PROJECT_FILE, project_text
+from noarkit.projects.project import PROJECT_FILE, USUAL_POLICY, project_text
 
 
 @pytest.fixture
@@ -35,6 +36,10 @@ def values(name: str, words: list[str]) -> dict[str, object]:
     told, left_over, _ = command.make_parser(click.Context(command, info_name=name)).parse_args(list(words))
     assert not left_over, f"{name} does not take {left_over}"
     return {key: value for key, value in told.items() if isinstance(value, str | tuple)}
+
+
+def test_the_usual_policy_of_a_project_is_one_that_derive_knows() -> None:
+    assert USUAL_POLICY in SHIPPED
 
 
 def test_the_commands_that_take_it_are_those_that_a_project_says_something_of() -> None:

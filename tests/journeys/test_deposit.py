@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 
 from noarkit import copies
+from noarkit.cli import deposit
+from noarkit.cli.main import main
 from tests.journeys.old_share import make_share
 from tests.waiting import came
 
@@ -111,7 +113,11 @@ def test_a_project_goes_to_a_package_in_four_commands_and_stops_where_a_person_d
     assert states(tmp_path) == expected("package", "done")
     assert said.count("Not ready for deposit.") == 2, "by extract, and by validate"
 
+    # a certificate of less than the project asks does not count, though it is the newest
+    assert noarkit("verify", "--project", "p", "--depth", "fields", cwd=tmp_path).returncode == 0
+    assert states(tmp_path) == expected("ingest", "next")
     # what was printed runs as printed, and everything is there already
+    assert "--approved-only" in commands[1]
     assert noarkit(*commands[2][2:], cwd=tmp_path).returncode == 0
     assert states(tmp_path)["package"] == "next", "no package has the newer certificate behind it"
     assert "validate" in go_on(tmp_path, code=3)
@@ -284,6 +290,18 @@ def counts(run: Path) -> dict[str, object]:
     told = noarkit("status", run, "--json", cwd=run).stdout.splitlines()
     facts = next(line for line in map(json.loads, told) if "archived" in line)
     return {name: facts[name] for name in ("archived", "already_there")}
+
+
+def test_a_step_that_is_due_again_right_after_it_was_done_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As where a source changes while it is read: another plan would be made for ever."""
+    new_project(tmp_path)
+    answer(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(deposit, "run_in_front", lambda words: 0)
+    assert main(["deposit", "p", "--lang", "en"], {}) == 5
+    assert capsys.readouterr().err.count("$ noarkit plan") == 1
 
 
 def test_copies_that_wait_are_accepted_by_the_command_that_is_printed(tmp_path: Path) -> None:
