@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from noarkit.api.closing import close
     from noarkit.api.comparing import compare
     from noarkit.api.converting import convert
-    from noarkit.api.deriving import DeriveResult, accept_copies, check_copies, derive, seal_copies
+    from noarkit.api.deriving import (
+        DeriveResult,
+        TakeResult,
+        accept_copies,
+        check_copies,
+        derive,
+        seal_copies,
+        take_copies,
+    )
     from noarkit.api.estimating import estimate
     from noarkit.api.extracting import ExtractOptions, FondsResult, extract, extract_each
     from noarkit.api.finding_persons import PersonReport, PersonSearchOptions, find_person
@@ -126,6 +134,7 @@ __all__ = [
     "Source",
     "StatusResult",
     "StopRequest",
+    "TakeResult",
     "ValidateResult",
     "VerifyResult",
     "WriteBackResult",
@@ -169,6 +178,7 @@ __all__ = [
     "search",
     "show",
     "status",
+    "take_copies",
     "validate",
     "verify",
     "write_back",
@@ -229,6 +239,8 @@ _HOMES = {
     "VerifyResult": "noarkit.loading.verification",
     "WriteBackResult": "noarkit.services.source.writeback",
     "accept_copies": "noarkit.api.deriving",
+    "TakeResult": "noarkit.api.deriving",
+    "take_copies": "noarkit.api.deriving",
     "acknowledge": "noarkit.api.bundles",
     "answer_request": "noarkit.api.bundles",
     "approve": "noarkit.api.approving",

@@ -73,7 +73,10 @@ OWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "reading-room": (("browse", "run"), ("browse", "run", "--static", "pages")),
 }
 OWN_NAMES = {
-    "copies": {"CheckCopiesResult", "DeriveResult", "accept_copies", "check_copies", "derive", "seal_copies"},
+    "copies": {
+        *("CheckCopiesResult", "DeriveResult", "TakeResult"),
+        *("accept_copies", "check_copies", "derive", "seal_copies", "take_copies"),
+    },
     "services": {"WriteBackResult"},
 }
 _PROGRAM = """

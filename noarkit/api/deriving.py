@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,11 +20,13 @@ from noarkit.copies.checking import CheckCopiesResult, check_store
 from noarkit.copies.coordinator import Derivation, DerivingOptions, DerivingTools
 from noarkit.copies.coordinator import derive as derive_copies
 from noarkit.copies.numbers import FormatRow, format_rows, signed_count, state_counts
+from noarkit.copies.offers import offers_at
 from noarkit.copies.policy import read_policy
 from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
 from noarkit.copies.settings import CopySettings, copy_settings
 from noarkit.copies.store import DATABASE, LOCK, SOURCE_DIGEST, CopyStore
+from noarkit.copies.taking import Maker, TakenFile, take
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.options import SourceKeywords, SourceOptions
@@ -206,6 +209,94 @@ def _target(copies: Path, *, dry_run: bool) -> Iterator[CopyStore]:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-copies-"))
             target = _rehearsal(copies, Path(folder))
         yield stack.enter_context(CopyStore.open(target, create=True))
+
+
+@dataclass(frozen=True, slots=True)
+class TakeResult(Result):
+    """What became of files that people made as copies: `files` is the sum of `made`, `held` and `refused`."""
+
+    EVENT: ClassVar = "taken"
+
+    copies: str
+    by: str
+    files: int
+    made: int
+    held: int
+    refused: int
+    outcomes: tuple[TakenFile, ...] = ()
+    stopped_by: str = ""
+
+
+@takes_options(SourceOptions)
+def take_copies(
+    source: Place | Source,
+    copies: Place,
+    files: Place,
+    *,
+    by: str,
+    of: str = "",
+    made_with: str = "",
+    policy: Place | None = None,
+    settings: Settings | None = None,
+    stop_request: StopRequest | None = None,
+    listener: Listener = ignore_event,
+    **options: Unpack[SourceKeywords],
+) -> TakeResult:
+    """Takes files that a person made as the copies of documents, each held to the same checks as every copy.
+
+    `files` is one file, a folder whose files are named as the documents are, or a table with the columns `file` and
+    `for`. The format of a file must be one that the policy keeps. What differs from the original, or cannot be compared
+    with it, waits until somebody accepts it.
+
+    Options:
+        by: the name of the person who made the files.
+        of: the document of one file: the key of its record, its name, or its sha256 or the first digits of that.
+        made_with: the program that they were made with.
+        policy: a policy file, or the name of a shipped one; without it `no-raf-2022`.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
+        listener: is called with each event.
+
+    Raises `UsageFault` where there are no copies, where nobody is named, and where nothing is offered; `ConfigFault`,
+    `SourceGone`, `RunLocked` and `DiskFull`.
+    """
+    reading = options_from(SourceOptions, options)
+    maker = Maker(by, made_with)
+    with released(find_asked(source, reading, settings, emit=listener)) as place:
+        return take_from_source(
+            *(read_as_asked(place, reading), Path(copies), Path(files), maker, settings),
+            of=of,
+            policy=policy,
+            stop_request=stop_request,
+            listener=listener,
+        )
+
+
+def take_from_source(
+    source: Source,
+    copies: Path,
+    files: Path,
+    maker: Maker,
+    settings: Settings | None = None,
+    *,
+    of: str = "",
+    policy: Place | None = None,
+    stop_request: StopRequest | None = None,
+    listener: Listener = ignore_event,
+) -> TakeResult:
+    """The same for a source that is read on its terms already."""
+    if not maker.name.strip():
+        raise UsageFault(what="taken-from-nobody")
+    resolved, stop = resolve_settings(None, settings), stop_request or StopRequest()
+    tools = _tools(resolved, copy_settings(resolved.config, 1), policy, stop, listener)
+    with CopyStore.open(copies) as store:
+        outcomes = tuple(take(source, store, tools, offers_at(files, of), maker))
+    counts = Counter(outcome.state for outcome in outcomes)
+    return TakeResult(
+        *(str(copies), maker.name, len(outcomes), counts["made"], counts["held"], counts["failed"]),
+        outcomes=outcomes,
+        stopped_by=stop.reason,
+    )
 
 
 def accept_copies(copies: Place, what: Collection[str], *, by: str, settings: Settings | None = None) -> int:

@@ -9,6 +9,7 @@ import click
 
 from noarkit.api import deriving
 from noarkit.cli.derive_compare import Origin, check_choices, compare_copy, open_origin
+from noarkit.cli.derive_take import Taking, take_files
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
@@ -33,6 +34,9 @@ EVENTS: EventFields = {"accepted": {"copies": "text", "accepted": "count", "by":
 @options_of(choices=deriving.DeriveOptions, reading=SourceOptions)
 @option("--accept", multiple=True, metavar="WHAT")
 @option("--by", metavar="NAME")
+@option("--take", type=click.Path(exists=True, path_type=Path), metavar="FILE", variable=None)
+@option("--for", "document", metavar="KEY", variable=None)
+@option("--made-with", metavar="PROGRAM", variable=None)
 @option("--check", is_flag=True)
 @option("--seal", is_flag=True)
 @option("--seal-key", type=_FILE, metavar="FILE", variable=None)
@@ -52,6 +56,9 @@ def derive_command(
     reading: SourceOptions,
     accept: tuple[str, ...],
     by: str | None,
+    take: Path | None,
+    document: str | None,
+    made_with: str | None,
     check: bool,
     seal: bool,
     seal_key: Path | None,
@@ -71,6 +78,9 @@ def derive_command(
         return _seal(session, output, seal_key)
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
     origin = Origin(source, reading)
+    if take is not None:
+        taking = Taking(take, document or "", by or "", made_with or "", choices.policy)
+        return take_files(session, output, taking, origin)
     if compare is not None:
         return compare_copy(session, output, compare, report, origin)
     if archive is not None:

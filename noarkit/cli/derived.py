@@ -9,7 +9,7 @@ from pathlib import Path
 from noarkit.api import deriving
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
-from noarkit.copies.acceptance import held_codes, held_copies
+from noarkit.copies.acceptance import document_name, held_codes, held_copies
 from noarkit.copies.numbers import STATES, FormatRow, not_taken_count, plan_counts, state_counts
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemUnreadable, gravest
@@ -37,18 +37,19 @@ def print_held(session: Session, count: int, copies: Path) -> None:
     if console.as_json or console.verbosity < 0:
         return
     with CopyStore.open(copies) as store:
-        held = [(copy.source_sha256[:_DIGITS], held_codes(copy)) for copy in islice(held_copies(store), _MOST_HELD)]
+        waiting = islice(held_copies(store), _MOST_HELD)
+        held = [(copy.source_sha256[:_DIGITS], held_codes(copy), document_name(store, copy.n)) for copy in waiting]
     console.notify("derive.held-one" if count == 1 else "derive.held", count=count)
     if held:
         compare = ("--compare", held[0][0], "--report", "page.html")
         console.notify("derive.look", command=next_command("derive", "-o", copies, *compare))
-    for digits, found_codes in held:
+    for digits, found_codes, name in held:
         command = next_command("derive", "-o", copies, "--accept", digits, "--by")
         names = ", ".join(f"{finding_name(texts, code)} ({code})" for code in found_codes)
-        console.notify("derive.accept-document", command=command, findings=names)
+        console.notify("derive.accept-document", command=command, document=name, findings=names)
     if count > len(held):
         console.notify("derive.more-held", count=count - len(held))
-    for group in sorted({tuple(codes) for _, codes in held if codes}):
+    for group in sorted({tuple(codes) for _, codes, _ in held if codes}):
         accept = [word for code in group for word in ("--accept", code)]
         command = next_command("derive", "-o", copies, *accept, "--by")
         names = ", ".join(finding_name(texts, code) for code in group)

@@ -32,6 +32,12 @@ def record_keys(store: CopyStore, copy: int) -> Sequence[str]:
     return [str(row[0]) for row in rows]
 
 
+def document_name(store: CopyStore, copy: int) -> str:
+    """The name of the document that a copy is of; of several with the same bytes, the first."""
+    rows = store.rows("SELECT name FROM document WHERE copy = ?1 OR also = ?1 ORDER BY n LIMIT 1", (copy,))
+    return str(rows[0][0]) if rows else ""
+
+
 def documents_by_key(store: CopyStore, key: str, limit: int) -> Sequence[StoredDocument]:
     """Documents as their sources were last read, by the key of their record or their sha256, else by their own
     name; each content once."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from noarkit.copies.answers import answer_findings
+from noarkit.copies.by_hand import BY_HAND, doubt_of, gates_by_hand
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyOutcome
@@ -62,7 +63,7 @@ def convert_batch(batch: Batch, toolbox: Toolbox) -> Iterator[Settlement]:
     """What became of each task of a batch, each once."""
     ready: list[BatchTask] = []
     for item in batch.tasks:
-        found = _attempt("inspection", lambda task=item.task: toolbox.inspect(task.source, task.identity))  # type: ignore[misc]  # bound now
+        found = _inspected(item.task, toolbox)
         if isinstance(found, Failure):
             yield _fallen(item, found)
             continue
@@ -76,7 +77,18 @@ def convert_batch(batch: Batch, toolbox: Toolbox) -> Iterator[Settlement]:
         for item in ready:
             yield _examine(item, Product(item.task.source, "", ""), toolbox, is_original=True)
         return
+    if batch.converter == BY_HAND:
+        for item in ready:
+            if item.task.offered is not None:
+                yield _examine(item, item.task.offered.product, toolbox, is_original=False)
+        return
     yield from _converted(batch.converter, ready, toolbox)
+
+
+def _inspected(task: Task, toolbox: Toolbox) -> tuple[Finding, ...] | Failure:
+    found = _attempt("inspection", lambda: toolbox.inspect(task.source, task.identity))
+    doubt = doubt_of(task, found) if isinstance(found, Failure) else None
+    return found if doubt is None else (doubt,)
 
 
 def _converted(name: str, ready: Sequence[BatchTask], toolbox: Toolbox) -> Iterator[Settlement]:
@@ -184,7 +196,7 @@ def _through_gates(
     task: Task, product: Product, toolbox: Toolbox, findings: list[Finding], verdicts: dict[str, str]
 ) -> Failure | None:
     """Adds what each gate found, up to the first that fails."""
-    gates = _attempt("gates", lambda: toolbox.gates_for(task))
+    gates = _attempt("gates", lambda: gates_by_hand(task, toolbox.gates_for(task)))
     if isinstance(gates, Failure):
         return gates
     if not gates and product.path != task.source:
@@ -193,7 +205,11 @@ def _through_gates(
         answer = _attempt(gate.name, lambda gate=gate: gate.check(task, product))  # type: ignore[misc]  # bound now
         if isinstance(answer, Failure):
             verdicts[gate.name] = "fail"
-            return answer
+            doubt = doubt_of(task, answer, gate.name)
+            if doubt is None:
+                return answer
+            findings.append(doubt)
+            continue
         verdicts[gate.name] = "pass"
         findings.extend(answer)
     return None

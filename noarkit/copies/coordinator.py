@@ -86,7 +86,7 @@ def derive(source: Source, store: CopyStore, tools: DerivingTools, options: Deri
         toolbox = stack.enter_context(tools.factory())
         store.remember(agent=tools.agent)
         walk = store.begin_walk(source_name(source), tools.policy.name)
-        now = _timestamp(tools.now_s())
+        now = timestamp(tools.now_s())
         reading = Reading(source, store, tools.policy, toolbox, walk, work, now, options.reading)
         totals = ReadingTotals()
         for totals in reading.read(tools.emit):
@@ -159,7 +159,7 @@ class _Conversion:
                         break
                     self._stage_into(tasks, copy)
             if tasks:
-                store.lease([item.n for item in tasks], _timestamp(self.tools.now_s()))
+                store.lease([item.n for item in tasks], timestamp(self.tools.now_s()))
                 for item in tasks:
                     copy = store.copy(item.n)
                     self._running[item.n] = (copy, item.task, len(tasks))
@@ -264,7 +264,7 @@ class _Conversion:
         return True
 
     def _settle(self, copy: StoredCopy, outcome: CopyOutcome) -> None:
-        self.reading.store.settle(copy.n, outcome, _timestamp(self.tools.now_s()))
+        self.reading.store.settle(copy.n, outcome, timestamp(self.tools.now_s()))
         self._forget(copy.n)
         self.settled += 1
         self.tools.emit(Event("copy_settled", {"state": outcome.state, "reason": outcome.reason, "n": copy.n}))
@@ -301,6 +301,6 @@ def _plain_name(document: StoredDocument) -> str:
     return f"document.{suffix}" if suffix.isascii() and suffix.isalnum() and len(suffix) <= 8 else "document"
 
 
-def _timestamp(now_s: float) -> str:
+def timestamp(now_s: float) -> str:
     """A time as rows have it: `2026-11-22T09:12:03Z`."""
     return datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

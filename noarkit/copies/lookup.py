@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from noarkit.copies.acceptance import acceptances
+from noarkit.copies.by_hand import maker_by_hand
 from noarkit.copies.identity import suffix_of
 from noarkit.copies.objects import object_path
 from noarkit.copies.planning import PlannedCopy
@@ -101,7 +102,7 @@ def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
         media_type=media_type_of(row, content),
         suffix=suffix,
         made_at=row.made_at or "",
-        made_by=agent,
+        made_by=maker_by_hand(row) or agent,
         tool=f"{row.tool} {row.tool_version}".strip(),
         rule=row.rule,
         is_accepted=row.reason is not Reason.SIGNED,

@@ -84,6 +84,8 @@ class Task:
     findings: tuple[Finding, ...] = ()
     version: str = ""
     """The version of its converter, where somebody has asked for it already: a program must be started to tell it."""
+    offered: Offered | None = None
+    """The file that a person made of it; None where a converter makes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,15 @@ class Product:
     cpu_s: float = 0.0
     wall_s: float = 0.0
     peak_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A file that a person made of a document. `check` is what the policy asks of a document in its format."""
+
+    product: Product
+    check: str
+    puid: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from noarkit.copies.answers import answer_findings
+from noarkit.copies.by_hand import rule_by_hand, taken_copy
 from noarkit.copies.conversion import KEEP, UNKEPT
 from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
@@ -157,9 +158,25 @@ class Reading:
     def _copies(self, digest: Digest, identity: Identity) -> tuple[int, int | None]:
         """The numbers of the copies that the policy wants of a document: the copy, and the one in addition."""
         rule = self.policy.rule_for(identity)
-        if rule is None or (identity.mismatch and self.policy.refuses_mismatch):
+        if identity.mismatch and self.policy.refuses_mismatch:
+            rule = None
+        taken = taken_copy(self.store, digest.sha256, identity)
+        if taken is not None:
+            return self._with_taken(taken, digest, identity, rule)
+        if rule is None:
             return self._without(digest, identity, None), None
         return self._by_rule(digest, identity, rule)
+
+    def _with_taken(
+        self, taken: StoredCopy, digest: Digest, identity: Identity, rule: Rule | None
+    ) -> tuple[int, int | None]:
+        """A copy that a person made stands where a converter's would: as the copy, or as the one in addition."""
+        self._answer_anew(taken, rule_by_hand(rule))
+        if rule is None or not rule.also:
+            return taken.n, None
+        if taken.target == rule.also:
+            return self._by_rule(digest, identity, rule)[0], taken.n
+        return taken.n, self._planned(digest, identity, rule, rule.also)
 
     def _by_rule(self, digest: Digest, identity: Identity, rule: Rule) -> tuple[int, int | None]:
         if rule.action in ("manual", "leave"):

@@ -27,6 +27,8 @@ OFFICE_TYPES: Mapping[str, str] = {
     "odp": "application/vnd.oasis.opendocument.presentation",
 }
 """Targets that have their words in XML, not on pages."""
+WORDS_NOT_COMPARED = "words-not-compared"
+"""The finding that the words of the original, or those of the copy, cannot be read."""
 WordsOf = Callable[[Path, Identity], Counter[str] | None]
 
 
@@ -47,7 +49,7 @@ class WordsGate:
         if isinstance(copy, Failure):
             return copy
         if original is None or copy is None:
-            return (Finding("words-not-compared", {}),)
+            return (Finding(WORDS_NOT_COMPARED, {}),)
         total = original.total()
         missing = _missing(original, copy)
         if missing > MOST_MISSING * total:
