@@ -27,6 +27,7 @@ FACES = {
         "noarkit.cli.derive",
         "noarkit.cli.derive_archive",
         "noarkit.cli.derive_compare",
+        "noarkit.cli.derive_take",
         "noarkit.cli.derived",
         "noarkit.reports.copies_page",
         "noarkit.reports.side_by_side",

@@ -35,6 +35,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Resu
     given += [noarkit.convert(place / "extract", place / "sip", form="eark-sip")]
     given += noarkit.extract_each(place / "each", archive=archive)
     given += [noarkit.derive(place / "src", place / "copies", workers=1), noarkit.check_copies(place / "copies")]
+    given += [noarkit.take_copies(place / "src", place / "copies", place / "src" / "case", by="Kari")]
     given += [noarkit.retract(run), noarkit.backup(place / "archive", place / "backup")]
     yield {type(result).__name__: result for result in given}
 

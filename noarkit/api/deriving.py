@@ -19,6 +19,7 @@ from noarkit.copies.acceptance import accept_copy, accepters, held_codes, held_c
 from noarkit.copies.checking import CheckCopiesResult, check_store
 from noarkit.copies.coordinator import Derivation, DerivingOptions, DerivingTools
 from noarkit.copies.coordinator import derive as derive_copies
+from noarkit.copies.hand_copies import Maker, TakenFile, take
 from noarkit.copies.numbers import FormatRow, format_rows, signed_count, state_counts
 from noarkit.copies.offers import offers_at
 from noarkit.copies.policy import read_policy
@@ -26,7 +27,6 @@ from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
 from noarkit.copies.settings import CopySettings, copy_settings
 from noarkit.copies.store import DATABASE, LOCK, SOURCE_DIGEST, CopyStore
-from noarkit.copies.taking import Maker, TakenFile, take
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.options import SourceKeywords, SourceOptions
@@ -244,15 +244,23 @@ def take_copies(
 ) -> TakeResult:
     """Takes files that a person made as the copies of documents, each held to the same checks as every copy.
 
-    `files` is one file, a folder whose files are named as the documents are, or a table with the columns `file` and
-    `for`. The format of a file must be one that the policy keeps. What differs from the original, or cannot be compared
-    with it, waits until somebody accepts it.
+    `files` is one file, a folder whose files are named as the documents are, or a table with a column `file` and one
+    `for`. A file must be in a format that the policy keeps. What differs from the original, or cannot be compared with
+    it, waits until somebody accepts it.
 
     Options:
         by: the name of the person who made the files.
         of: the document of one file: the key of its record, its name, or its sha256 or the first digits of that.
         made_with: the program that they were made with.
         policy: a policy file, or the name of a shipped one; without it `no-raf-2022`.
+        recipe: as for `derive`.
+        source_kind: what a path is read as, whatever it looks like (`"files"`, or a form of package).
+        take_incomplete: reads records of an extract whose files are missing or damaged, as `plan` with the same does.
+        despite_damage: reads a package whose own checksums do not hold; it is refused otherwise.
+        encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
+        include: patterns of names and paths, as for `derive`.
+        exclude: patterns of what is left out, as for `derive`.
+        shallow_root: the folder below which files outside of an E-ARK package are read.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.

@@ -9,7 +9,7 @@ import click
 
 from noarkit.api import deriving
 from noarkit.cli.derive_compare import Origin, check_choices, compare_copy, open_origin
-from noarkit.cli.derive_take import Taking, take_files
+from noarkit.cli.derive_take import HandmadeFiles, take_files
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
@@ -79,8 +79,8 @@ def derive_command(
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
     origin = Origin(source, reading)
     if take is not None:
-        taking = Taking(take, document or "", by or "", made_with or "", choices.policy)
-        return take_files(session, output, taking, origin)
+        handmade = HandmadeFiles(take, document or "", by or "", made_with or "", choices.policy)
+        return take_files(session, output, handmade, origin)
     if compare is not None:
         return compare_copy(session, output, compare, report, origin)
     if archive is not None:

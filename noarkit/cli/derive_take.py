@@ -12,7 +12,7 @@ from noarkit.cli.derived import print_held
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
 from noarkit.cli.running import settings, working
-from noarkit.copies.taking import Maker, TakenFile
+from noarkit.copies.hand_copies import NO_DOCUMENT, SEVERAL_DOCUMENTS, Maker, TakenFile
 from noarkit.errors import ItemUnreadable, UsageFault, gravest
 from noarkit.loading.stopping import stop_fault
 from noarkit.reports.copies_words import finding_name, reason_name
@@ -21,7 +21,7 @@ from noarkit.words.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class HandmadeFiles:
     """What is taken, as it was asked for: files, the document of a single one, who made them and with what."""
 
     files: Path
@@ -31,16 +31,18 @@ class Taking:
     policy: Place | None
 
 
-def take_files(session: Session, copies: Path, asked: Taking, origin: Origin) -> int:
+def take_files(session: Session, copies: Path, handmade: HandmadeFiles, origin: Origin) -> int:
     """Takes files as copies, prints what became of each, and how those that wait are accepted."""
     if origin.place is None:
-        command = next_command("derive", "SOURCE", "-o", copies, "--take", asked.files, "--by", asked.by or "NAME")
+        command = next_command(
+            "derive", "SOURCE", "-o", copies, "--take", handmade.files, "--by", handmade.by or "NAME"
+        )
         raise UsageFault(what="source-wanted", do=command)
     with working(session, drains=True) as work, open_origin(session, origin, work.emit) as source:
         result = deriving.take_from_source(
-            *(source, copies, asked.files, Maker(asked.by.strip(), asked.made_with), settings(session, None)),
-            of=asked.document,
-            policy=asked.policy,
+            *(source, copies, handmade.files, Maker(handmade.by.strip(), handmade.made_with), settings(session, None)),
+            of=handmade.document,
+            policy=handmade.policy,
             stop_request=work.stopping,
             listener=work.emit,
         )
@@ -58,6 +60,8 @@ def _lines(texts: Texts, result: deriving.TakeResult) -> Iterator[str]:
 
 
 def _fate(texts: Texts, outcome: TakenFile) -> str:
+    if outcome.reason in (NO_DOCUMENT, SEVERAL_DOCUMENTS):
+        return texts.say(f"derive.take-{outcome.reason}")
     if outcome.state == "failed":
         return texts.say("derive.take-refused", reason=reason_name(texts, outcome.reason))
     findings = ", ".join(finding_name(texts, code) for code in outcome.findings)

@@ -8,7 +8,7 @@ with weaker checks: no copy is better than a doubtful one.
     identity     what a document is, by its bytes
     policy/      what is done with documents of each format, as TOML
     answers      what a rule answers to findings
-    by_hand      copies that a person made: what holds for them; offers: which file is whose copy; taking: judges them
+    by_hand      what holds for copies that a person made; offers: whose copy each is; hand_copies: judges them
     checking     every copy against its checksum
     composition  the tools of a process, as a site has them
     conversion   one batch: inspected, converted, held against every gate; in a worker

@@ -29,7 +29,8 @@ _OF_ITS_OWN_FORMAT = frozenset({"format", "pdfa", "second-opinion"})
 """Gates that ask whether a product is what the rule of the original wants: here the rule of its own format says it."""
 _DIFFERENCES = frozenset({Reason.TEXT_MISSING, Reason.PAGES_DIFFER, Reason.IMAGE_DIFFERS, Reason.BLANK})
 _OF_THIS_MACHINE = frozenset({Reason.DISK_FULL, Reason.MEMORY})
-_DOUBTS = frozenset({*map(str, _DIFFERENCES), NOT_COMPARED, WORDS_NOT_COMPARED})
+DOUBTS = frozenset({*map(str, _DIFFERENCES), NOT_COMPARED, WORDS_NOT_COMPARED})
+"""The findings that a person decides on by looking at both files."""
 _TARGETS = {puid: target for target, puids in TARGET_PUIDS.items() for puid in puids} | {
     **{"fmt/95": "pdfa-1b", "fmt/476": "pdfa-2b", "fmt/478": "pdfa-2b"},
 }
@@ -44,7 +45,7 @@ def rule_by_hand(rule: Rule | None) -> Rule:
     """The rule of a document as it holds for a copy of it that a person made: doubts wait, and nothing is refused."""
     own = rule or Rule(BY_HAND, (), "manual")
     waiting = {code: "hold" if response == "refuse" else response for code, response in own.responses.items()}
-    return replace(own, responses={**waiting, **dict.fromkeys(_DOUBTS, "hold")})
+    return replace(own, responses={**waiting, **dict.fromkeys(DOUBTS, "hold")})
 
 
 def taken_copy(store: CopyStore, sha256: str, identity: Identity) -> StoredCopy | None:
@@ -85,7 +86,5 @@ class OwnFormatGate:
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """What a person should know, or why the file is no archival copy."""
-        offered = task.offered
-        if offered is None or not offered.check:
-            return ()
-        return check_as_delivered(product.path, offered.check, offered.puid)
+        file = task.offered
+        return check_as_delivered(product.path, file.check, file.puid) if file is not None and file.check else ()

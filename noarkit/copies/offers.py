@@ -1,4 +1,4 @@
-"""Files that people made, and the documents that they are copies of: told, listed in a table, or found by their names.
+"""Files that people made, and the documents that they are copies of: named, listed in a table, or found by their names.
 
 A file is found by its path below the folder that is offered, `2024-17/letter.pdf` for `2024-17/letter.doc`, else by
 its own name. Only documents without a copy are found so, and a name that several of them have finds none.
@@ -37,18 +37,18 @@ class Offer:
     wanted: str = ""
 
 
-def offers_at(place: Path, wanted: str = "") -> Sequence[Offer]:
+def offers_at(place: Path, key: str = "") -> Sequence[Offer]:
     """What is offered: one file for a document that is named, all files of a folder, or those of a list.
 
     Raises `UsageFault` where a document is named for a folder, and where nothing is offered.
     """
-    if place.is_dir() and wanted:
+    if place.is_dir() and key:
         raise UsageFault(what="take-one", where=str(place))
-    listed = () if wanted or place.is_dir() else tuple(_listed(place))
-    found = listed or ([Offer(place, place.name, wanted)] if place.is_file() else list(_in_folder(place)))
-    if not found:
+    from_list = () if key or place.is_dir() else tuple(_rows_of_list(place))
+    offers = from_list or ([Offer(place, place.name, key)] if place.is_file() else list(_in_folder(place)))
+    if not offers:
         raise UsageFault(what="nothing-offered", where=str(place))
-    return found
+    return offers
 
 
 def _in_folder(folder: Path) -> Iterator[Offer]:
@@ -58,7 +58,7 @@ def _in_folder(folder: Path) -> Iterator[Offer]:
             yield Offer(path, name.as_posix())
 
 
-def _listed(path: Path) -> Iterator[Offer]:
+def _rows_of_list(path: Path) -> Iterator[Offer]:
     """The rows of a table with the headings `file` and `for`; nothing where it has others, for then it is a copy."""
     extension = path.suffix.lower().removeprefix(".")
     if extension not in _LISTS:
@@ -70,9 +70,9 @@ def _listed(path: Path) -> Iterator[Offer]:
         if min(columns) < 0:
             return
         for cells in rows:
-            name, wanted = (cells[column].strip() if column < len(cells) else "" for column in columns)
+            name, key = (cells[column].strip() if column < len(cells) else "" for column in columns)
             if name:
-                yield Offer(path.parent / name, name, wanted)
+                yield Offer(path.parent / name, name, key)
 
 
 class OfferedDocuments:
@@ -87,31 +87,31 @@ class OfferedDocuments:
         """The documents that a file may be meant for, each content once: one where it is clear."""
         if offer.wanted:
             key = whole_sha256(self._store, offer.wanted)
-            found = documents_by_key(self._store, key, MOST_OF_ONE_NAME)
-            return [document for document in found if document.source == self._source]
+            documents = documents_by_key(self._store, key, MOST_OF_ONE_NAME)
+            return [document for document in documents if document.source == self._source]
         if self._named is None:
             self._named = self._lacking_by_name()
         stem = _without_ending(normalize_name(offer.name))
-        levels = (stem, _stem_mark(stem), _own(stem), _stem_mark(_own(stem)))
+        levels = (stem, _stem_mark(stem), _base_name(stem), _stem_mark(_base_name(stem)))
         return next((list(self._named[name].values()) for name in levels if name in self._named), [])
 
     def _lacking_by_name(self) -> Mapping[str, Mapping[str | None, StoredDocument]]:
         """Every document without a copy, by all that it may be found by."""
         rows = self._store.rows(_LACKING, (self._source,))
-        named: defaultdict[str, dict[str | None, StoredDocument]] = defaultdict(dict)
+        by_name: defaultdict[str, dict[str | None, StoredDocument]] = defaultdict(dict)
         for row in rows:
             document = document_of(row)
             for path in (normalize_name(document.record_key), normalize_name(document.name)):
-                named[path].setdefault(document.sha256, document)
-                named[_stem_mark(_without_ending(path))].setdefault(document.sha256, document)
-        return named
+                by_name[path].setdefault(document.sha256, document)
+                by_name[_stem_mark(_without_ending(path))].setdefault(document.sha256, document)
+        return by_name
 
 
 def _without_ending(path: str) -> str:
     return str(PurePosixPath(path).with_suffix(""))
 
 
-def _own(path: str) -> str:
+def _base_name(path: str) -> str:
     return PurePosixPath(path).name
 
 

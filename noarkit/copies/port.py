@@ -84,7 +84,7 @@ class Task:
     findings: tuple[Finding, ...] = ()
     version: str = ""
     """The version of its converter, where somebody has asked for it already: a program must be started to tell it."""
-    offered: Offered | None = None
+    offered: OfferedFile | None = None
     """The file that a person made of it; None where a converter makes one."""
 
 
@@ -102,7 +102,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedFile:
     """A file that a person made of a document. `check` is what the policy asks of a document in its format."""
 
     product: Product

@@ -160,23 +160,23 @@ class Reading:
         rule = self.policy.rule_for(identity)
         if identity.mismatch and self.policy.refuses_mismatch:
             rule = None
-        taken = taken_copy(self.store, digest.sha256, identity)
-        if taken is not None:
-            return self._with_taken(taken, digest, identity, rule)
+        by_person = taken_copy(self.store, digest.sha256, identity)
+        if by_person is not None:
+            return self._with_taken(by_person, digest, identity, rule)
         if rule is None:
             return self._without(digest, identity, None), None
         return self._by_rule(digest, identity, rule)
 
     def _with_taken(
-        self, taken: StoredCopy, digest: Digest, identity: Identity, rule: Rule | None
+        self, by_person: StoredCopy, digest: Digest, identity: Identity, rule: Rule | None
     ) -> tuple[int, int | None]:
         """A copy that a person made stands where a converter's would: as the copy, or as the one in addition."""
-        self._answer_anew(taken, rule_by_hand(rule))
+        self._answer_anew(by_person, rule_by_hand(rule))
         if rule is None or not rule.also:
-            return taken.n, None
-        if taken.target == rule.also:
-            return self._by_rule(digest, identity, rule)[0], taken.n
-        return taken.n, self._planned(digest, identity, rule, rule.also)
+            return by_person.n, None
+        if by_person.target == rule.also:
+            return self._by_rule(digest, identity, rule)[0], by_person.n
+        return by_person.n, self._planned(digest, identity, rule, rule.also)
 
     def _by_rule(self, digest: Digest, identity: Identity, rule: Rule) -> tuple[int, int | None]:
         if rule.action in ("manual", "leave"):

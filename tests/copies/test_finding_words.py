@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from noarkit.copies.by_hand import BY_HAND, DOUBTS
 from noarkit.copies.composition import AsDeliveredGate
 from noarkit.copies.gates.registry import all_gates, has_judged
 from noarkit.copies.identity import Identifier
@@ -27,7 +28,7 @@ PDF, WORD = "application/pdf", "application/msword"
 
 def codes_of_findings() -> set[str]:
     """Every code that a finding is made with, and every name that an inspection counts under."""
-    codes: set[str] = set()
+    codes: set[str] = {BY_HAND, *DOUBTS}
     for path in MODULES:
         for node in nodes_of(path) if path.is_relative_to(PACKAGE / "copies") else ():
             names: list[ast.expr | None] = []

@@ -19,7 +19,7 @@ from noarkit.copies.coordinator import DerivingTools, limits_for, timestamp
 from noarkit.copies.objects import OBJECTS, place_object
 from noarkit.copies.offers import Offer, OfferedDocuments
 from noarkit.copies.pool import WorkerPool
-from noarkit.copies.port import Finding, Offered, Product, Rule, State, Task
+from noarkit.copies.port import Finding, OfferedFile, Product, Rule, State, Task
 from noarkit.copies.reading import content_of, source_name, stage
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument, copy_of
@@ -68,16 +68,16 @@ def take(
         stack.callback(shutil.rmtree, work, ignore_errors=True)
         toolbox = stack.enter_context(tools.factory())
         pool = stack.enter_context(WorkerPool(tools.factory, 1))
-        taking = _Taking(source, store, tools, toolbox, pool, maker, work)
+        hand_copies = _HandCopies(source, store, tools, toolbox, pool, maker, work)
         documents = OfferedDocuments(store, source_name(source))
         for offer in offers:
             if tools.is_stopped():
                 return
-            yield taking.offered(offer, documents)
+            yield hand_copies.settle(offer, documents)
 
 
 @dataclass(frozen=True, slots=True)
-class _Taking:
+class _HandCopies:
     source: Source
     store: CopyStore
     tools: DerivingTools
@@ -86,36 +86,36 @@ class _Taking:
     maker: Maker
     work: Path
 
-    def offered(self, offer: Offer, documents: OfferedDocuments) -> TakenFile:
+    def settle(self, offer: Offer, documents: OfferedDocuments) -> TakenFile:
         """What becomes of one file."""
-        found = documents.of(offer)
-        if len(found) != 1:
-            return TakenFile(offer.name, offer.wanted, "", "failed", SEVERAL_DOCUMENTS if found else NO_DOCUMENT)
-        document = found[0]
+        candidates = documents.of(offer)
+        if len(candidates) != 1:
+            return TakenFile(offer.name, offer.wanted, "", "failed", SEVERAL_DOCUMENTS if candidates else NO_DOCUMENT)
+        document = candidates[0]
         folder = self.work / "file"
         for part in ("in", "out", "passed"):
             (folder / part).mkdir(parents=True, mode=0o700)
         try:
-            outcome = self._judged(offer, document, folder)
+            outcome = self._judge(offer, document, folder)
         except PLACE_FAULTS:
             raise
         except SourceFault:
             outcome = CopyOutcome("failed", Reason.UNREADABLE)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return _told(offer, document, outcome)
+        return _taken_file(offer, document, outcome)
 
-    def _judged(self, offer: Offer, document: StoredDocument, folder: Path) -> CopyOutcome:
+    def _judge(self, offer: Offer, document: StoredDocument, folder: Path) -> CopyOutcome:
         product = folder / "out" / f"copy{offer.file.suffix.lower()}"
-        if not _copied(offer.file, product):
+        if not _copy_in(offer.file, product):
             return CopyOutcome("failed", Reason.NO_RESULT)
         task = self._task(document, product, folder)
         if task is None:
             return CopyOutcome("failed", Reason.WRONG_FORMAT)
         key = self._key(document, task, sha256_of(product))
-        known = self._known(key)
-        if known is not None:
-            return CopyOutcome(known.state, known.reason, known.data, known.findings)
+        earlier = self._same_file(key)
+        if earlier is not None:
+            return CopyOutcome(earlier.state, earlier.reason, earlier.data, earlier.findings)
         stage(self.source, content_of(document), task.source)
         settlement = self._settlement(BatchTask(0, task, folder / "passed"))
         outcome = settlement.outcome
@@ -131,7 +131,7 @@ class _Taking:
         if own_rule is None or own_rule.action != "keep" or document.identity is None:
             return None
         made_by = Finding(BY_HAND, {"by": self.maker.name})
-        offered = Offered(
+        handed_in = OfferedFile(
             Product(product, self.maker.program, "", (made_by,)),
             str(own_rule.options.get("validate", "")),
             identity.puid or "",
@@ -142,7 +142,7 @@ class _Taking:
         limits = limits_for(size, again=True)
         return Task(
             *(source, document.name, document.identity, rule, target_of(identity), folder / "out", limits),
-            offered=offered,
+            offered=handed_in,
         )
 
     def _key(self, document: StoredDocument, task: Task, sha256: str) -> CopyKey:
@@ -153,7 +153,7 @@ class _Taking:
             document.sha256 or "", document.identity.puid or "", digest, task.target, BY_HAND, sha256, self.maker.name
         )
 
-    def _known(self, key: CopyKey) -> StoredCopy | None:
+    def _same_file(self, key: CopyKey) -> StoredCopy | None:
         """The same file, taken before from the same person."""
         rows = self.store.rows(
             f"{COPY_ROWS} WHERE source_sha256 = ? AND puid = ? AND rule_digest = ? AND target = ?"
@@ -184,7 +184,7 @@ class _Taking:
             )
 
 
-def _copied(file: Path, target: Path) -> bool:
+def _copy_in(file: Path, target: Path) -> bool:
     """Copies an offered file to where a worker may read it; False where it is no plain file, or cannot be read."""
     try:
         descriptor = open_descriptor(file, os.O_RDONLY | NO_FOLLOW | NO_WAITING)
@@ -194,9 +194,9 @@ def _copied(file: Path, target: Path) -> bool:
         return copy_hashing(source, copy).size_bytes > 0
 
 
-def _told(offer: Offer, document: StoredDocument, outcome: CopyOutcome) -> TakenFile:
+def _taken_file(offer: Offer, document: StoredDocument, outcome: CopyOutcome) -> TakenFile:
     state: State = outcome.state
     codes = outcome.data.get("findings")
-    found = tuple(map(str, codes)) if isinstance(codes, list) else ()
+    waits_for = tuple(map(str, codes)) if isinstance(codes, list) else ()
     reason = str(outcome.reason) if outcome.reason is not None and state == "failed" else ""
-    return TakenFile(offer.name, document.record_key, document.sha256 or "", state, reason, found)
+    return TakenFile(offer.name, document.record_key, document.sha256 or "", state, reason, waits_for)
