@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import errno
 import os
+import sqlite3
 import tarfile
 import zlib
+from contextlib import closing
+from pathlib import Path
 from xml.parsers import expat
 
 import pytest
 
-from noarkit.errors import ItemUnreadable, PackageFault, PlanFault
+from noarkit.errors import ItemUnreadable, JournalFault, PackageFault, PlanFault
 from noarkit.recipes.read import read_recipe
 from noarkit.words.messages import _PATTERNS, message_key
 from noarkit.words.texts import LANGUAGES, render, texts
@@ -47,6 +50,28 @@ def test_what_is_wrong_with_xml_is_told_in_norwegian(text: str) -> None:
         fault = PackageFault(where="a.xml", why="malformed-xml", detail=detail)
         assert message_key(detail) is not None, detail
         assert foreign_words(render(fault, "nb")[0], "nb") == []
+
+
+def damaged_database(folder: Path, harm: str) -> str:
+    """What SQLite says of a file that was harmed."""
+    path = folder / "a.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE a (x); INSERT INTO a VALUES (zeroblob(20000))")
+    content = path.read_bytes()
+    harmed = {"cut": content[:8192], "overwritten": b"x" * 5000, "gone": content, "without": content}[harm]
+    path.write_bytes(harmed)
+    where = f"file:{folder / 'nowhere' / 'a.db' if harm == 'gone' else path}?mode=ro"
+    with pytest.raises(sqlite3.Error) as caught, closing(sqlite3.connect(where, uri=True)) as db:
+        db.execute("SELECT y FROM b" if harm == "without" else "SELECT length(x), x FROM a").fetchall()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("harm", ["cut", "overwritten", "gone", "without"])
+def test_what_sqlite_says_of_a_damaged_file_is_told_in_norwegian(harm: str, tmp_path: Path) -> None:
+    said = damaged_database(tmp_path, harm)
+    fault = JournalFault(where="run.db", why=said)
+    assert message_key(said) is not None, said
+    assert foreign_words("\n".join(render(fault, "nb")), "nb") == []
 
 
 def test_all_that_our_own_reader_of_zips_says_has_its_sentence() -> None:

@@ -146,7 +146,7 @@ def test_a_fault_is_told_with_its_data() -> None:
 def test_a_reason_is_told_in_the_language() -> None:
     fault = ConfigFault(where="noarkit.toml:3", why="unknown-key", key="zoen", proposal="zone")
     assert render(fault, "nb") == [
-        "F110  En innstilling mangler eller er feil: innstillingen finnes ikke.",
+        "F110  Innstillingene kan ikke brukes: innstillingen finnes ikke.",
         "noarkit.toml:3 (zoen)",
         "Ingenting ble gjort.",
         "Mente du zone? Deretter: noarkit config check",

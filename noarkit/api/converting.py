@@ -162,5 +162,7 @@ def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> st
     if sealed:
         breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes & known_forms().loss_rules)
         if breaches:
-            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(breaches))
+            raise PackageFault(
+                where=str(source), why="damaged-source", despite="--despite-damage", detail=", ".join(breaches)
+            )
     return "success nothing is missing, and nothing differs" if sealed else ""

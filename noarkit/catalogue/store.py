@@ -111,7 +111,7 @@ def open_catalogue(path: Path) -> sqlite3.Connection:
         row = db.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     if row is None or row[0] != FORMAT:
         db.close()
-        raise JournalFault(where=str(path), why=f"version {row and row[0]}")
+        raise JournalFault(where=str(path), why="unknown-version", detail=row and row[0])
     return db
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from noarkit.cli.exit_codes import state_of_exit
 from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
+from noarkit.cli.usage_faults import with_command
 from noarkit.errors import GRAVITY, ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event, EventFields
 from noarkit.results import Result
@@ -72,6 +73,7 @@ class Console:
     def __init__(self, texts: Texts, *, as_json: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.texts = texts
         self.as_json = as_json
+        self.command = ""
         self.verbosity = 0
         self.color: Color = "auto"
         self.environment: Mapping[str, str] = {}
@@ -167,6 +169,7 @@ class Console:
 
     def fault(self, fault: NoarkitError) -> None:
         """A fault in four lines on stderr, or as an event with the same four parts."""
+        fault = with_command(fault, self.command)
         lines = render(fault, self.texts.lang)
         lines[-1] = self._with_real_commands(lines[-1], fault.code)
         parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))

@@ -124,6 +124,7 @@ def run() -> None:
 def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder = find_command) -> int:
     """Runs one command line and returns its exit code. Nothing it does raises."""
     console = Console(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
+    console.command = next((word for word in arguments if word in COMMANDS), "")
     mask = os.umask(OWNER_ALONE)  # what we write is its owner's alone, unless --mode says otherwise
     try:
         code = _outcome(arguments, environment, console, find)
@@ -145,9 +146,7 @@ def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: 
     except NoarkitError as fault:
         return _report_fault(console, fault_of_disk(fault) or fault)
     except click.ClickException as error:
-        return _report_fault(
-            console, usage_fault(error, console.texts, next((word for word in arguments if word in COMMANDS), ""))
-        )
+        return _report_fault(console, usage_fault(error, console.texts, console.command))
     except (KeyboardInterrupt, click.Abort):
         return _report_fault(console, Paused(signal="SIGINT"))
     except BrokenPipeError:

@@ -24,6 +24,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Option '.*' requires (?P<count>\d+) arguments\.", "wants-values"),
         (r"Option '.*' does not take a value\.", "takes-no-value"),
         (r"Argument '.*' takes (?P<count>\d+) values\.", "wants-values"),
+        (r"'(?P<value>.*)' does not match the formats? .*\.", "no-day"),
         (r"Got unexpected extra arguments? \((?P<value>.*)\)", "too-many"),
     )
 )
@@ -39,17 +40,26 @@ def usage_fault(error: click.ClickException, texts: Texts, command: str = "") ->
     command_path = f"noarkit {command}".strip()
     if isinstance(error, click.NoSuchOption):
         near = error.possibilities or []
-        return UsageFault(what="no-such-option", where=error.option_name, proposal=near[0] if near else None)
+        proposal = near[0] if near else None
+        return UsageFault(what="no-such-option", where=error.option_name, proposal=proposal, command=command or None)
     if isinstance(error, click.FileError):
         return ConfigFault(where=error.filename, why=error.message)
     if isinstance(error, click.MissingParameter):
-        return UsageFault(what="missing-argument", where=f"{command_path} {_hint(error)}", command=command or None)
+        what = "missing-option" if isinstance(error.param, click.Option) else "missing-argument"
+        return UsageFault(what=what, where=f"{command_path} {_hint(error)}", command=command or None)
     name = _hint(error) if isinstance(error, click.BadParameter) else ""
     message = " ".join(error.message.split())
     if not name and (option := _OPTION.match(message)):
         name = option["name"]
     where = f"{f'{command_path} {name}'.strip()}: {_sentence(message, texts)}"
     return UsageFault(what="bad-value", where=where, command=command or None)
+
+
+def with_command(fault: NoarkitError, command: str) -> NoarkitError:
+    """A wrong use of a command, with the command whose help tells how it is used."""
+    if command and type(fault) is UsageFault and not fault.data.get("command"):
+        fault.data = {**fault.data, "command": command}
+    return fault
 
 
 def _hint(error: click.BadParameter) -> str:

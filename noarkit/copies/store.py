@@ -119,7 +119,7 @@ class CopyStore:
                 self._make_tables()
         version = self.meta("version")
         if version is None or int(version) > STORE_VERSION:
-            raise JournalFault(where=str(self._path), why=f"version {version}")
+            raise JournalFault(where=str(self._path), why="unknown-version", detail=version)
 
     def _make_tables(self) -> None:
         with self.transaction() as db:

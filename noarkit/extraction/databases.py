@@ -60,7 +60,9 @@ def _make_sqlite(source: Path, note: MakingNote, options: ConvertOptions, despit
 
         def keep(gap: Gap) -> None:
             if gap.why == "message-digest" and not despite_damage:
-                raise PackageFault(where=str(source), why="damaged-source", detail=RULES[gap.why])
+                raise PackageFault(
+                    where=str(source), why="damaged-source", despite="--despite-damage", detail=RULES[gap.why]
+                )
             place = f"{gap.key} {gap.name}".strip()
             gaps_db.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
 

@@ -132,7 +132,7 @@ def _fonds(archive: Archive, selection: Selection, series: SavedObject | None) -
         choices += ["…"] * (len(fonds) > _SHOWN)
         raise PackageFault(where="Arkiv", why="several-fonds", commands="; ".join(choices))
     if not fonds:
-        raise PackageFault(where="Arkiv", why="no-fonds")
+        raise PackageFault(where="Arkiv", why="no-fonds", choice="--archive")
     return fonds[0]
 
 
@@ -154,8 +154,8 @@ def _find_named(archive: Archive, kind: str, name: str, field_name: str) -> Save
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise PackageFault(where=f"{kind} {name}", why="several-of-that-name")
-    raise PackageFault(where=f"{kind} {name}", why="not-there")
+            raise PackageFault(where=f"{kind} {name}", why="several-of-that-name", choice=f"--{kind.lower()}")
+    raise PackageFault(where=f"{kind} {name}", why="not-there", choice=f"--{kind.lower()}")
 
 
 def _find_one(archive: Archive, query: Query, description: str) -> SavedObject:

@@ -144,7 +144,7 @@ class GraphStore:
         with translate_sqlite_errors(path):
             version = store.meta("version")
         if version is None or int(version) > GRAPH_VERSION:
-            raise JournalFault(where=str(path), why=f"version {version}")
+            raise JournalFault(where=str(path), why="unknown-version", detail=version)
         return store
 
     def end_batches(self) -> None:

@@ -88,8 +88,10 @@ class RunFolder:
         """Reads plan.json. Raises `JournalFault` if the folder holds no plan."""
         try:
             plan = json.loads((self.path / self.PLAN).read_text("utf-8"))
-        except (OSError, ValueError) as cause:
+        except OSError as cause:
             raise JournalFault(where=str(self.path / self.PLAN), why="missing") from cause
+        except ValueError as cause:
+            raise JournalFault(where=str(self.path / self.PLAN), why="unreadable") from cause
         if not isinstance(plan, dict) or "sha256" not in plan:
             raise JournalFault(where=str(self.path / self.PLAN), why="no-plan")
         return plan

@@ -61,7 +61,7 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
             "Options and examples: noarkit serve --help",
         ),
         (["config"], "An argument is missing.", "noarkit config ", "Options and examples: noarkit config --help"),
-        (["help", "exit-code"], "There is no such topic", "exit-code", "Did you mean noarkit help exit-codes?"),
+        (["help", "exit-code"], "Nothing has this name", "exit-code", "Did you mean noarkit help exit-codes?"),
         (["serve", "--faults", __file__], "A fault script is for tests only.", "--faults", "--i-am-testing"),
     ],
 )

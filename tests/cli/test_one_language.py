@@ -312,7 +312,7 @@ def test_what_is_wrong_with_a_config_is_told_in_its_own_language(
         (tmp_path / "noarkit.toml").write_text(text, "utf-8")
         with chdir(tmp_path):
             printed = run("config check", {"LANG": "en_GB.UTF-8"})
-        assert "En innstilling mangler eller er feil" in printed.text, text
+        assert "Innstillingene kan ikke brukes" in printed.text, text
 
 
 @pytest.mark.parametrize(

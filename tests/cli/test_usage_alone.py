@@ -31,7 +31,7 @@ def test_a_usage_error_on_a_run_says_nothing_of_the_run(wrong: list[str], lang: 
         assert main([command, "run", *wrong, "--lang", lang], {}) == 2
         said = capsys.readouterr()
         assert said.out == ""
-        assert "ingest" not in said.err and wrong[0] in said.err
+        assert "ingest run" not in said.err and wrong[0] in said.err
 
 
 @pytest.mark.parametrize("line", [["--version"], ["-V"], ["--lang", "nb", "--version"], ["version"]])

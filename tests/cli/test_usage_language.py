@@ -92,3 +92,31 @@ def test_help_without_a_command_fits_on_a_screen(lang: str, capsys: pytest.Captu
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 30
     assert set(COMMANDS) <= set(" ".join(lines).split())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence", "remedy"),
+    [
+        (
+            "ingest notat.txt -o run --max-rate x",
+            "En hastighet skrives slik",
+            "Valg og eksempler: noarkit ingest --help",
+        ),
+        ("verify . --nosuch", "Det finnes ikke noe slikt valg.", "Valg og eksempler: noarkit verify --help"),
+        ("extract", "Et obligatorisk valg mangler.", "Valg og eksempler: noarkit extract --help"),
+        ("extract -o x --from y", "y er ikke en dato på formen", "Valg og eksempler: noarkit extract --help"),
+    ],
+)
+def test_a_wrong_use_leads_to_the_help_of_its_command(
+    line: str,
+    sentence: str,
+    remedy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notat.txt").write_text("x", "utf-8")
+    text = fault_text(f"{line} --lang nb", {}, capsys)
+    assert sentence in text
+    assert remedy in text

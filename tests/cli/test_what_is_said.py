@@ -70,7 +70,7 @@ def test_what_was_found_is_said_of_all_places_only_if_it_is_the_same_in_all(caps
 def test_many_objects_that_stay_are_told_by_their_reasons(capsys: Captured) -> None:
     lines_printed(capsys, "ingest", "cases", "-o", "run")
     lines = lines_printed(capsys, "retract", "run", code=3)
-    assert sum(line.startswith("stay: ") for line in lines) == 2
+    assert sum(" stay. Reason: " in line for line in lines) == 2
     assert not any(line.startswith("stays: ") for line in lines)
     assert (
         len([line for line in lines_printed(capsys, "retract", "run", "-v", code=3) if line.startswith("stays: ")]) > 20

@@ -75,7 +75,7 @@ class TextStore:
                 self._begin_anew()
             elif version != FORMAT:
                 self._db.close()
-                raise JournalFault(where=str(path), why=f"version {version}")
+                raise JournalFault(where=str(path), why="unknown-version", detail=version)
             self._db.execute("BEGIN")
 
     def __enter__(self) -> Self:

@@ -160,7 +160,12 @@ class AddmlSource:
         reasons: dict[str, str] = {}
         for loss in read_losses(copy):
             if loss.outcome == "damage" and not self._tables.despite:
-                raise PackageFault(where=f"{self.path}/{loss.key}", why="damaged-source", detail="ADDML checksum")
+                raise PackageFault(
+                    where=f"{self.path}/{loss.key}",
+                    why="damaged-source",
+                    despite="--despite-damage",
+                    detail="ADDML checksum",
+                )
             if loss.outcome == "file":
                 reasons.setdefault(loss.key, SKIPPED_TABLE)
             elif loss.outcome == "damage" and loss.key in reasons:

@@ -89,4 +89,4 @@ class FileBytes:
 def refuse_damaged(place: Path, names: Iterable[str]) -> None:
     """Raises `PackageFault` for the first file of a package's own metadata that a checksum contradicts."""
     for name in names:
-        raise PackageFault(where=f"{place}: {name}", why="damaged-source")
+        raise PackageFault(where=f"{place}: {name}", why="damaged-source", despite="--despite-damage")

@@ -153,7 +153,9 @@ def _set_aside(gaps: Path, *, despite: bool) -> Iterator[SetAside]:
                 key, name, why = json.loads(line)
                 if why == _DIGEST:
                     if not despite:
-                        raise PackageFault(where=key, why="damaged-source", detail=RULES[_DIGEST])
+                        raise PackageFault(
+                            where=key, why="damaged-source", despite="--despite-damage", detail=RULES[_DIGEST]
+                        )
                     continue
                 code = _CODES.get(why, ItemVanished.code)
                 yield SetAside(key, code, {"key": key, "what": name, "why": why})
