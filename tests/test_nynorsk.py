@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import chdir
 from pathlib import Path
@@ -104,6 +105,33 @@ def test_a_certificate_is_in_nynorsk_alone(loaded: Path) -> None:
         assert "Verifisering: " in page
 
 
+def test_the_pages_of_a_plan_and_a_run_are_in_nynorsk_alone(loaded: Path) -> None:
+    write_troubles(loaded / "trouble")
+    with chdir(loaded):
+        line = "plan trouble -o troubled --archive embedded:a --hash --estimate --lang nn"
+        assert run(line, {"HOME": str(loaded)}).exit_code == 3
+    pages = [loaded / "run" / "plan.html", loaded / "run" / "report.html", loaded / "troubled" / "plan.html"]
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert '<html lang="nn"' in text
+        assert bokmaal_in(page_text(text)) == [], page
+    assert "Planen er lasta inn" in pages[0].read_text("utf-8")
+    assert "Ikkje alt kan lastast inn" in pages[2].read_text("utf-8")
+
+
+def write_troubles(folder: Path) -> None:
+    """A share of which something is set aside, warned of, skipped, joined to a register and screened."""
+    for number in ("1", "2", "3"):
+        (folder / f"2019-000{number} Xanthos").mkdir(parents=True)
+        (folder / f"2019-000{number} Xanthos" / "Zeta.txt").write_text("zeta 17845010064", "utf-8")
+    (folder / "2019-0001 Xanthos" / "Kappa 17845010064.txt").write_bytes(b"")
+    (folder / "Thumbs.db").write_bytes(b"x")
+    (folder / "register.csv").write_text(
+        "Saksnummer;Tittel;Unntatt\n2019/1;Xanthos;§ 13\n2019/2;Quorra;\n2019/4;Omega;\n", "utf-8"
+    )
+    os.mkfifo(folder / "2019-0001 Xanthos" / "pipe")
+
+
 def test_an_answer_to_a_person_is_in_nynorsk_alone(loaded: Path) -> None:
     with chdir(loaded):
         line = "find-person share --name name.txt --html person.html --csv person.csv --lang nn"
@@ -122,11 +150,14 @@ def test_a_reading_copy_is_in_nynorsk(loaded: Path) -> None:
     assert '<html lang="nn"' in (loaded / "reading" / "index.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["certificate", "delivered", "person", "_parts", "_base"])
+@pytest.mark.parametrize("name", ["certificate", "delivered", "person", "plan", "report", "_parts", "_base"])
 def test_all_that_a_page_says_to_others_is_written(name: str) -> None:
     template = (PACKAGE / "reports" / "templates" / f"{name}.html").read_text("utf-8")
-    keys = set(re.findall(r'say\("([\w.-]+)"[,)]', template))
-    assert {key for key in keys if f".say.{key}" not in OWN} == set()
+    said = set(re.findall(r'"([a-z]+[.][\w.-]+)"', template))
+    keys = {f".say.{key}" for key in said if not key.startswith("end.")} & BENEATH.keys()
+    begun = tuple(f".say.{start}" for start in re.findall(r'say\("(report[.][\w-]+-|limit[.]|drift[.])" ~', template))
+    keys |= {key for key in BENEATH if begun and key.startswith(begun)}
+    assert keys - OWN.keys() == set()
 
 
 def test_each_sentence_that_the_reading_room_shows_is_written() -> None:

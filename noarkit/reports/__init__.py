@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any  # facts read back from JSON
 
 from noarkit.safe import atomic
 from noarkit.settings import Imprint
-from noarkit.words.texts import written_language
 
 if TYPE_CHECKING:  # a command that shows a number, or validates, makes none of these pages
     from noarkit.loading.delivery import Receipt
@@ -56,7 +55,7 @@ def write_plan_report(folder: RunFolder, lang: str, context: Context | None = No
 
     if context is None:
         context = context_of(plan_report(folder).get("context"))
-    facts, lang = plan_facts(folder, context), written_language(lang)  # a page of the house is whole in one language
+    facts = plan_facts(folder, context)
     return _write(folder, "plan", PLAN_REPORT, facts, lang, page_facts=facts | page_words(folder, lang))
 
 
@@ -90,7 +89,7 @@ def write_plan_outcome(folder: RunFolder, lang: str) -> None:
 
     facts = plan_report(folder)
     if facts.get("version") == PLAN_REPORT_VERSION and facts.get("plan_sha256") == folder.plan()["sha256"]:
-        facts, lang = {**facts, "loaded": loaded_facts(folder)}, written_language(lang)
+        facts = {**facts, "loaded": loaded_facts(folder)}
         _write(folder, "plan", PLAN_REPORT, facts, lang, page_facts=facts | page_words(folder, lang))
 
 
