@@ -63,6 +63,15 @@ def with_patterns(source: Source, options: SourceOptions) -> Source:
     return source.with_patterns(tuple(options.include), tuple(options.exclude))
 
 
+def with_register(source: Source, register: str | None) -> Source:
+    """A source of files with a register in a database. Raises `UsageFault` for any other source."""
+    if not register:
+        return source
+    if not isinstance(source, FileTree):
+        raise UsageFault(what="only-of-files", where="--register")
+    return source.with_register(register)
+
+
 def recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:
     """The text of a recipe, and what it is called."""
     if isinstance(recipe, Recipe):

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from noarkit.api import origins
+from noarkit.api.source_reading import with_register
 from noarkit.cli.line_names import line_request
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
@@ -48,6 +49,7 @@ _AGAIN = 5
 @click.argument("place", metavar="", required=False)
 @option("-o", "--output", type=FOLDER, metavar="PROJECT")
 @option("--no-copies", is_flag=True)
+@option("--register", metavar="DATABASE#TABLE")
 @option("--approve", is_flag=True)
 @option("--by", metavar="NAME")
 @option("--accept", multiple=True, metavar="REASON")
@@ -62,6 +64,7 @@ def deposit_command(
     place: str | None,
     output: Path | None,
     no_copies: bool,
+    register: str | None,
     approve: bool,
     by: str | None,
     accept: tuple[str, ...],
@@ -75,7 +78,8 @@ def deposit_command(
         if place is None or output is None:
             usage = "noarkit deposit new SOURCE -o PROJECT"
             raise UsageFault(what="missing-argument", where="noarkit deposit new", do=usage)
-        return _new(session, place, output, with_copies=not no_copies and has_wing("copies"))
+        with_copies = not no_copies and has_wing("copies")
+        return _new(session, place, output, with_copies=with_copies, register=register)
     if (approve or accept) and not by:
         raise UsageFault(what="no-approver", where=action, do="--by NAME")
     if action == "status":
@@ -108,15 +112,16 @@ class _RoadOptions:
     dry_run: bool
 
 
-def _new(session: Session, source: str, folder: Path, *, with_copies: bool) -> int:
+def _new(session: Session, source: str, folder: Path, *, with_copies: bool, register: str | None) -> int:
     """Makes the folder, its file and its recipe; what is there already stays as it is."""
     place = str(Path(source).absolute()) if Path(source).exists() else source
     with working(session) as work:  # an address with a secret in it is refused before it is written anywhere
-        origins.source_at(place, settings(session, None), emit=work.emit)
+        with_register(origins.source_at(place, settings(session, None), emit=work.emit), register)
     folder.mkdir(parents=True, exist_ok=True)
     text = project_text(place, USUAL_POLICY if with_copies else NONE, session.texts.lang)
     write_text(folder / PROJECT_FILE, text, replace=False)
-    code = _run(session, ("recipe", "new", place, "-o", str(folder / RECIPE_FILE)))
+    listed = ("--register", register) if register else ()
+    code = _run(session, ("recipe", "new", place, *listed, "-o", str(folder / RECIPE_FILE)))
     if code not in _GOES_ON:
         return code
     project = read_project(folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from noarkit.api import origins
-from noarkit.api.source_reading import recipe_file_text
+from noarkit.api.source_reading import recipe_file_text, with_register
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FILE, Session, command, option
@@ -47,6 +47,7 @@ _OpenSource = Callable[[str, Listener], Source]
 @option("-o", "--output", type=FILE, metavar="FILE")
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
+@option("--register", metavar="DATABASE#TABLE")
 def recipe_command(
     session: Session,
     action: str,
@@ -56,12 +57,13 @@ def recipe_command(
     output: Path | None,
     source_kind: str | None,
     despite_damage: bool,
+    register: str | None,
 ) -> int:
     """Writes a recipe, or checks one."""
 
     def open_source(where: str, emit: Listener) -> Source:
         candidate = origins.source_at(where, settings(session, None), kind=source_kind, emit=emit)
-        return accept_damage(candidate, despite_damage=despite_damage)
+        return with_register(accept_damage(candidate, despite_damage=despite_damage), register)
 
     if action == "new":
         return _new(session, place, output, open_source)

@@ -18,11 +18,13 @@ from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, read_text, read_toml
+from noarkit.sources.files.register.database_table import full_address
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "register.no_folder": get_args(NoFolderPolicy),
     "register.no_row": get_args(NoRowPolicy),
 }
+_REGISTER = "register.database"
 _YES, _NO = "yes", "no"
 _DOUBTED = re.compile(r"# (case_name|mail_cases|case_exceptions) = ")
 """A line of a recipe that counts only once somebody has said so; the exceptions belong to the form above them."""
@@ -73,6 +75,8 @@ def answer(question: Question, text: str) -> None:
         for number in (at, *(n for n in following if lines[n].startswith("# case_exceptions"))):
             lines[number] = lines[number].removeprefix("# ") if text == _YES else "\n"
     else:
+        if question.key == _REGISTER and text:  # one with a secret in it is refused before it is written anywhere
+            text = full_address(text)
         lines[at] = _ASKED.sub(lambda _: basic_string(text), lines[at], count=1)
     write_text(question.file, "".join(lines))
 

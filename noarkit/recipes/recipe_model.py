@@ -262,11 +262,13 @@ class DateRules:
 
 @dataclass(frozen=True, slots=True)
 class RegisterRules:
-    """A register of cases or documents that lies among the files: where it is, which `column` joins its rows with what,
-    and the names that recipes have for its other columns. `"ask"` stands where nobody has decided yet."""
+    """A register of cases or documents: the file among the others where it is, or the `database` with its table behind
+    a `#`; which `column` joins its rows with what, and the names that recipes have for its other columns. What a table
+    has no column for is recognised by what it holds. `"ask"` stands where nobody has decided yet."""
 
     file: str = ""
     sheet: str = ""
+    database: str = ""
     is_of: RegisterOf = "case"
     column: str = ""
     joins: RegisterJoin = "case.number"
@@ -277,9 +279,14 @@ class RegisterRules:
     """The register is loaded as a document too."""
 
     @property
+    def place(self) -> str:
+        """Where it is; empty where there is none."""
+        return self.file or self.database
+
+    @property
     def of_cases(self) -> bool:
         """True where there is one, and its rows are cases."""
-        return bool(self.file) and self.is_of == "case"
+        return bool(self.place) and self.is_of == "case"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,5 +318,5 @@ class Recipe:
         terms = source if isinstance(source, Mapping) else {}
         if kind != "files":
             return terms
-        register = {"register": asdict(self.register)} if self.register.file else {}
+        register = {"register": asdict(self.register)} if self.register.place else {}
         return {**terms, **self.dates.source_settings(), **register}

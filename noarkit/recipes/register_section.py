@@ -1,10 +1,13 @@
-"""The section `[register]` of a recipe: a list of cases or documents that lies among the files.
+"""The section `[register]` of a recipe: a list of cases or documents among the files, or a table of a database.
 
 [register]
 file  = "Saksregister.xlsx"
 joins = { Saksnummer = "case.number" }
 [register.columns]
 tittel = "Tittel"
+
+[register]
+database = "sqlite:///saker.db#sak"      # without joins, its columns are recognised by what they hold
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from noarkit.recipes.recipe_model import (
 from noarkit.recipes.toml_table import ASK, KINDS, UNANSWERED, Table
 
 _OF_CASES = ("no_folder", "no_row")
-_KEYS = ("file", "sheet", "is_of", "joins", "columns", "keep")
+_KEYS = ("is_of", "joins", "columns")
+_OF_FILES = ("file", "sheet", "keep")
+_OF_DATABASES = ("database",)
 _EXAMPLE = '{ Saksnummer = "case.number" }'
 
 
@@ -32,10 +37,15 @@ def read_register_rules(table: Table, kinds: tuple[str, ...]) -> RegisterRules:
         return RegisterRules()
     of_choices: tuple[RegisterOf, ...] = ("case", "document")
     is_of = table.choice("is_of", of_choices, "case")
-    table.check_keys(*_KEYS, *(_OF_CASES if is_of == "case" else ()))
-    if not table.text("file"):
-        table.problem("missing-key", name="file")
-    column, joins = _joins(table, is_of)
+    in_database = "database" in table.data and "file" not in table.data
+    places = _OF_DATABASES if in_database else _OF_FILES
+    table.check_keys(*places, *_KEYS, *(_OF_CASES if is_of == "case" else ()))
+    if not table.text(places[0]):
+        table.problem("missing-key", name=places[0])
+    if table.data.get("database") == ASK:
+        table.problem(UNANSWERED, "database", name="database")
+    recognised = in_database and "joins" not in table.data
+    column, joins = ("", get_args(RegisterJoin)[0]) if recognised else _joins(table, is_of)
     columns = table.table("columns").data
     for name, heading in columns.items():
         if not isinstance(heading, str) or not heading:
@@ -48,6 +58,7 @@ def read_register_rules(table: Table, kinds: tuple[str, ...]) -> RegisterRules:
     return RegisterRules(
         file=table.text("file"),
         sheet=table.text("sheet"),
+        database=table.text("database"),
         is_of=is_of,
         column=column,
         joins=joins,

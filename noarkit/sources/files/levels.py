@@ -27,6 +27,7 @@ from noarkit.sources.files.register.finder import (
     FoundRegister,
     Places,
     find_register,
+    find_table,
     is_candidate,
 )
 from noarkit.sources.files.tree_times import TreeTimes
@@ -97,8 +98,9 @@ class _Level:
     names: Counter[str] = field(default_factory=Counter)
 
 
-def survey(root: Path) -> Levels:
-    """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
+def survey(root: Path, database: str = "") -> Levels:
+    """What the folders below `root` say, and the table of a database that is a register of them. A folder that cannot
+    be read counts, and nothing below it does."""
     levels: dict[int, _Level] = {}
     mails, letters, times = 0, list[Path](), TreeTimes(datetime.now(UTC).year)
     tables, file_names, mailboxes = list[tuple[int, Path]](), set[str](), list[Path]()
@@ -133,7 +135,8 @@ def survey(root: Path) -> Levels:
     folders = times.folders(case_level)
     fit = best_fit(folders)
     above = [path for depth, path in tables if depth < case_level and is_candidate(path)]
-    register = find_register(root, above, Places(folders, fit.form if fit else None, file_names)) if above else None
+    places = Places(folders, fit.form if fit else None, file_names)
+    register = find_table(database, places) if database else find_register(root, above, places) if above else None
     if register and fit and register.rules.joins == "case.number":
         fit = replace(fit, asks=False)  # the register has the same numbers
     with_property = sum(bool(case.properties) for folder in folders if fit and (case := fit.form.parse(folder.name)))

@@ -37,9 +37,11 @@ from typing import Literal, get_args, get_type_hints
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
 from noarkit.recipes.recipe_model import EVIDENCE, RegisterRules
+from noarkit.recipes.toml_table import ASK
 from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
 from noarkit.sources.files.case_names import FORMS, BadForm, read_form
 from noarkit.sources.files.dates import DateEvidence
+from noarkit.sources.files.register.database_table import full_address
 
 UNDECODABLE = Note("W201")
 FORBIDDEN_SIGNS = Note("W202")
@@ -109,7 +111,7 @@ class FilePolicy:
     case_level    the level of folders that are case files; files in folders below them are noted. 0: none is
     case_name     the form of their names, where they bear case numbers: `{year:4}-{number} {title}`
     case_exceptions  names of folders of that level whose number is not taken
-    register      a register of cases or documents that lies among the files (see `RegisterRules`)
+    register      a register of cases or documents among the files or in a database (see `RegisterRules`)
     include       patterns of names; files that none of them takes in are left out
     exclude       patterns of names that are left out, whatever is included
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
@@ -177,7 +179,7 @@ class FilePolicy:
                 changes[name] = _texts(name, value)
                 continue
             if name == "register" and isinstance(value, Mapping):
-                changes[name] = RegisterRules(**value)
+                changes[name] = _register(RegisterRules(**value))
                 continue
             if name == "case_name" and value and not _is_form(value):
                 raise PlanFault(where="[source] case_name", why="no-such-choice", name=", ".join(FORMS[:3]))
@@ -199,7 +201,12 @@ class FilePolicy:
             for option in fields(self)
             if getattr(self, option.name) != option.default
         }
-        return {**changes, "register": asdict(self.register)} if self.register.file else changes
+        return {**changes, "register": asdict(self.register)} if self.register.place else changes
+
+
+def _register(rules: RegisterRules) -> RegisterRules:
+    address = rules.database
+    return replace(rules, database=full_address(address)) if address and address != ASK else rules
 
 
 def _is_form(value: object) -> bool:

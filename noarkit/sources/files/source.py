@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from noarkit.errors import SourceGone
+from noarkit.errors import PlanFault, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import describe_kinds, observe
+from noarkit.recipes.recipe_model import RegisterRules
+from noarkit.recipes.toml_table import ASK
 from noarkit.records import ContentStream, MailAccount, RegisterAccount, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
@@ -30,8 +32,10 @@ from noarkit.sources.files.names import key_of, readable, text_of
 from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.records import RecordMaker
+from noarkit.sources.files.register.database_table import full_address
 from noarkit.sources.files.register.joining import joined_register
 from noarkit.sources.files.register.lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
+from noarkit.sources.files.register.recipe_text import UNKNOWN_TABLE
 from noarkit.sources.files.streams import open_content
 from noarkit.sources.files.walk import EmptyFolder, Walk, WalkItem
 from noarkit.sources.item_stream import sample_records, system_name, with_progress
@@ -73,6 +77,12 @@ class FileTree:
         """The same files on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
         return FileTree(self._where, self._policy.with_settings(settings), clock=self._clock)
 
+    def with_register(self, where: str) -> FileTree:
+        """The same files with a register in a database, at an address with or without a table; `"ask"` where somebody
+        is to say it later. It is recognised when a recipe is proposed. Raises `UsageFault`, `SecretOnTheLine`."""
+        rules = RegisterRules(database=where if where == ASK else full_address(where))
+        return FileTree(self._where, replace(self._policy, register=rules), clock=self._clock)
+
     def with_patterns(self, include: tuple[str, ...], exclude: tuple[str, ...]) -> FileTree:
         """The same files but those that these patterns leave out too."""
         policy = replace(
@@ -108,7 +118,7 @@ class FileTree:
     def survey_register(self, emit: Listener) -> RegisterAccount | None:
         """How a register would be joined with what is there, without a look into any file."""
         outside = FileTree(self._where, replace(self._policy, look_inside=False), clock=self._clock)
-        if self._policy.register.file:
+        if self._policy.register.place:
             deque(outside.records(emit), maxlen=0)
         return outside.register_account()
 
@@ -136,19 +146,29 @@ class FileTree:
 
     def proposal(self, emit: Listener, *, lang: str = "en") -> str:
         """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
-        return f"{describe_kinds(observe(sample_records(self.records(emit))), lang)}\n{self._recipe(lang, asks=True)}"
+        bare = FileTree(self._where, replace(self._policy, register=RegisterRules()), clock=self._clock)
+        return f"{describe_kinds(observe(sample_records(bare.records(emit))), lang)}\n{self._recipe(lang, asks=True)}"
 
     def _recipe(self, lang: str, *, asks: bool = False) -> str:
-        levels = self._levels()
+        levels = self._levels_with_register()
         owner = owner_of(levels.letters, levels.mailboxes)
         letters = self._policy.mail == "file"
         return default_recipe(
             "files", self._system(), self._root_name(), levels, owner, letters=letters, lang=lang, asks=asks
         )
 
-    def _levels(self) -> Levels:
+    def _levels_with_register(self) -> Levels:
+        database = self._policy.register.database
+        if database == ASK:
+            return replace(self._levels(), register=UNKNOWN_TABLE)
+        levels = self._levels(database)
+        if database and levels.register is None:
+            raise PlanFault(where=database, why="no-register-there", name=database)
+        return levels
+
+    def _levels(self, database: str = "") -> Levels:
         if self._only is None:
-            return survey(self._root)
+            return survey(self._root, database)
         is_mailbox = self._policy.mail != "file"
         return replace(
             TOP, mails=int(is_mailbox), mailboxes=(self._root / os.fsdecode(self._only),) if is_mailbox else ()
@@ -162,8 +182,13 @@ class FileTree:
 
     def _joined_records(self, now: float) -> Iterator[SourceItem]:
         """The records, each with its row of the register that lies among them."""
-        if not self._policy.register.file:
+        if not self._policy.register.place:
             yield from self._filed_records(now)
+            return
+        if not self._policy.register.column:
+            recognised = FileTree(self._where, self._recognised_policy(), clock=self._clock)
+            yield from recognised._joined_records(now)
+            self._account, self._mail_account = recognised.register_account(), recognised.mail_account()
             return
         root = folders.open_root(self._root)
         try:
@@ -173,6 +198,18 @@ class FileTree:
         with closing(register):
             yield from register.items(self._filed_records(now))
             self._account = register.account()
+
+    def _recognised_policy(self) -> FilePolicy:
+        """The policy with what the table of a database holds, as nobody said which of its columns means what."""
+        asked = self._policy.register
+        levels = self._levels(asked.database)
+        if levels.register is None:
+            raise PlanFault(where="[register]", why="no-register-there", name=asked.database)
+        rules = levels.register.rules
+        columns = {**rules.columns, **asked.columns}
+        rules = replace(rules, columns=columns, no_folder=asked.no_folder, no_row=asked.no_row)
+        case_name = self._policy.case_name or (levels.fit.form.text if levels.fit and rules.of_cases else "")
+        return replace(self._policy, register=rules, case_name=case_name)
 
     def _filed_records(self, now: float) -> Iterator[SourceItem]:
         """The records, each mail in the folder of the case that its subject names."""

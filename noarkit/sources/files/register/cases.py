@@ -142,7 +142,7 @@ class CaseRegister:
                     (column for column in (rules.column, *rules.columns.values()) if column not in row), None
                 )
                 if missing is not None:
-                    raise ItemMalformed(key=rules.file, why=f"no column {missing}")
+                    raise ItemMalformed(key=rules.place, why=f"no column {missing}")
                 checked = True
             joined_cell = str(row.get(rules.column) or "").strip()
             values = {**row, **{name: row.get(column) for name, column in rules.columns.items()}}

@@ -1,4 +1,5 @@
-"""Finds a register among the files of a tree: a table one of whose columns joins with the folders, or with the files.
+"""Finds a register among the files of a tree or the tables of a database: a table one of whose columns joins with the
+folders, or with the files.
 
 A column joins if three in five of its values are case numbers or names of folders (or names of files), or if it has
 three in five of the folders. What its other columns mean is told by what they hold, and by their headings where that
@@ -10,17 +11,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 
 from noarkit.errors import SourceFault
-from noarkit.recipes.recipe_model import RegisterJoin, RegisterRules
+from noarkit.recipes.recipe_model import RegisterJoin, RegisterOf, RegisterRules
 from noarkit.sources.files import folders
 from noarkit.sources.files.case_names import CaseForm, Folder, number_in
 from noarkit.sources.files.names import normalize_name
-from noarkit.sources.files.register import tables
+from noarkit.sources.files.register import database_table, tables
 from noarkit.sources.files.register.cases import folded
 from noarkit.sources.files.register.columns import Columns, meanings, screening_codes
 from noarkit.sources.files.register.rows import NAMES, extension_of, malformed, plain_path
@@ -78,15 +79,34 @@ def find_register(root: Path, candidates: Iterable[Path], places: Places) -> Fou
     return None if best is None else best[1]
 
 
+def find_table(where: str, places: Places) -> FoundRegister | None:
+    """The best of the tables at an address of a database, or the one that it names; None where none joins. Raises the
+    faults of `table_rows`."""
+    best: tuple[float, FoundRegister] | None = None
+    for address in database_table.tables_at(where):
+        scored = _register_in(RegisterRules(database=address), database_table.table_rows(address), places)
+        if scored is not None and (best is None or scored[0] > best[0]):
+            best = scored
+    return None if best is None else best[1]
+
+
 def _registers_in(path: Path, where: str, places: Places) -> Iterator[tuple[float, FoundRegister]]:
     with folders.faults(where), path.open("rb") as file, malformed(where):
         for sheet, rows in groupby(tables.sheet_rows(file, extension_of(where)), key=lambda row: row[0]):
             numbered = tables.numbered_rows(cells for _, cells in rows)
-            columns = _columns([row for _, row in islice(numbered, _MOST_ROWS)])
-            is_whole = next(numbered, None) is None
-            join = _best_join(columns, places)
-            if join is not None:
-                yield join.score, _register(where, sheet, columns, join, places, is_whole=is_whole)
+            scored = _register_in(RegisterRules(where, sheet), numbered, places)
+            if scored is not None:
+                yield scored
+
+
+def _register_in(
+    rules: RegisterRules, numbered_rows: Iterator[tuple[int, Mapping[str, object]]], places: Places
+) -> tuple[float, FoundRegister] | None:
+    """The register that a table is, and how well it joins; None where it does not."""
+    columns = _columns([row for _, row in islice(numbered_rows, _MOST_ROWS)])
+    is_whole = next(numbered_rows, None) is None
+    join = _best_join(columns, places)
+    return None if join is None else (join.score, _register(rules, columns, join, places, is_whole=is_whole))
 
 
 def _columns(rows: Sequence[Mapping[str, object]]) -> Columns:
@@ -129,7 +149,7 @@ def _joins(name: str, values: Sequence[str], places: Places) -> Iterator[_Join]:
 
 
 def _register(
-    where: str, sheet: str, columns: Columns, join: _Join, places: Places, *, is_whole: bool
+    found_rules: RegisterRules, columns: Columns, join: _Join, places: Places, *, is_whole: bool
 ) -> FoundRegister:
     is_row = partial(number_in, form=places.form) if join.way == "case.number" else bool
     rows = [index for index, value in enumerate(columns[join.column]) if is_row(value)]  # without sums and remarks
@@ -137,7 +157,8 @@ def _register(
     titles = [_title(join.places[index], places.form) for index in rows]
     names = meanings(cells, titles, of_cases=join.way != "path")
     codes = screening_codes(cells[names["skjerming"]]) if "skjerming" in names else {}
-    rules = RegisterRules(where, sheet, "document" if join.way == "path" else "case", join.column, join.way, names)
+    is_of: RegisterOf = "document" if join.way == "path" else "case"
+    rules = replace(found_rules, is_of=is_of, column=join.column, joins=join.way, columns=names)
     return FoundRegister(rules, len(rows), len(set(join.places) - {None}), codes, is_whole)
 
 

@@ -1,5 +1,6 @@
-"""Files joined with a register that lies among them: each learns its row, or that of its case file, and what is left
-over on either side is counted. Rows without a folder become cases without documents where a recipe says so.
+"""Files joined with a register that lies among them or in a database: each learns its row, or that of its case file,
+and what is left over on either side is counted. Rows without a folder become cases without documents where a recipe
+says so.
 
     record.case.row.tittel      what a register of cases says of the case file that a file lies in
     record.register.Dato        what a register of documents says of the file
@@ -17,12 +18,13 @@ from noarkit.recipes.recipe_model import RegisterRules
 from noarkit.records import Oddity, RegisterAccount, SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.case_names import PROPERTIES, read_form
+from noarkit.sources.files.case_names import PROPERTIES, CaseForm, read_form
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.property_numbers import read_properties
 from noarkit.sources.files.register import tables
 from noarkit.sources.files.register.cases import MOST_LISTED, PROPERTY, TITLE, CaseRegister, RegisterRow
+from noarkit.sources.files.register.database_table import table_rows
 from noarkit.sources.files.register.rows import Register, extension_of, malformed, read_register
 from noarkit.sources.files.streams import WITHIN
 
@@ -147,6 +149,8 @@ def joined_register(root: int, file_policy: FilePolicy, root_name: str) -> Joine
     """What joins the files below an open root with the register that the policy names; to be closed. Raises a
     `SourceFault`."""
     rules = file_policy.register
+    if rules.database:
+        return _joined_table(file_policy, root_name)
     *steps, name = rules.file.encode("utf-8", "surrogateescape").split(b"/")
     key = "/".join(map(key_of, (*steps, name)))
     with folders.faults(key):
@@ -156,9 +160,21 @@ def joined_register(root: int, file_policy: FilePolicy, root_name: str) -> Joine
             if not rules.of_cases:
                 register = read_register(file, where=key, column=rules.column, sheet=rules.sheet)
                 return JoinedDocuments(register, key, rules)
-            form = read_form(file_policy.case_name) if file_policy.case_name else None
             with malformed(key):
                 rows = tables.numbered_rows(tables.rows_of(file, extension_of(key), rules.sheet))
-                return JoinedCases(CaseRegister(rows, rules, form), key, file_policy, root_name)
+                return JoinedCases(CaseRegister(rows, rules, _form(file_policy)), key, file_policy, root_name)
     finally:
         folder_handles.close(parent)
+
+
+def _joined_table(file_policy: FilePolicy, root_name: str) -> JoinedCases | JoinedDocuments:
+    rules = file_policy.register
+    rows = table_rows(rules.database)
+    if not rules.of_cases:
+        register = Register((row for _, row in rows), where=rules.database, column=rules.column)
+        return JoinedDocuments(register, "", rules)
+    return JoinedCases(CaseRegister(rows, rules, _form(file_policy)), rules.database, file_policy, root_name)
+
+
+def _form(file_policy: FilePolicy) -> CaseForm | None:
+    return read_form(file_policy.case_name) if file_policy.case_name else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noarkit.recipes.comments import as_comment, comment
+from noarkit.recipes.recipe_model import RegisterRules
+from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.files.register.finder import FoundRegister
 
@@ -19,6 +21,14 @@ _PARTY = """
 when = "= record.case.row.part | default(none)"
 fields = { sakspartNavn = "= record.case.row.part", sakspartRolle = "Part" }
 """
+UNKNOWN_TABLE = FoundRegister(
+    RegisterRules(
+        database=ASK, columns={name: "" for name in ("tittel", "saksdato", "avsluttetDato", "saksansvarlig", "part")}
+    ),
+    rows=0,
+    joined=0,
+)
+"""A table that somebody names later; the rules of the recipe use what such tables mostly have."""
 _SCREENED = "skjerming = \"= record.register.skjerming | default(none) | code('skjerming')\""
 
 
@@ -30,13 +40,17 @@ def register_section(register: FoundRegister, folders: int, lang: str, *, asks: 
 
 def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) -> Iterator[str]:
     rules, of_cases = register.rules, register.rules.of_cases
+    if rules.database == ASK:
+        yield as_comment(comment(lang, "register-ask"))
+        yield f'[register]\ndatabase = "{ASK}"'
+        return
     counts = {"rows": register.rows, "joined": register.joined}
     left_over = {"rows_left": max(0, register.rows - register.joined), "places_left": max(0, folders - register.joined)}
     yield as_comment(comment(lang, "register-cases" if of_cases else "register-documents", **counts, **left_over))
     if not register.is_whole:
         yield as_comment(comment(lang, "register-part", rows=register.rows))
     yield "[register]"
-    yield f"file = {basic_string(rules.file)}"
+    yield f"{'database' if rules.database else 'file'} = {basic_string(rules.place)}"
     if rules.sheet:
         yield f"sheet = {basic_string(rules.sheet)}"
     yield f'is_of = "{rules.is_of}"'
