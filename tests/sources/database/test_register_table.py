@@ -38,16 +38,18 @@ def write_folders(root: Path) -> Path:
 
 
 def fill(url: str) -> None:
-    """A table of cases, one of customers with as many rows, and a view of the first."""
+    """A table of cases, one of customers of which some have the number of a case, and a view of the first."""
     with engine(url).connect() as db:
         run = db.exec_driver_sql
-        run("CREATE TABLE regkunde (id INTEGER PRIMARY KEY, navn VARCHAR(40), nummer INTEGER)")
+        run("CREATE TABLE regkunde (id INTEGER PRIMARY KEY, navn VARCHAR(40), sak VARCHAR(20))")
         texts = "saksnr VARCHAR(20), emne VARCHAR(80), ansvarlig VARCHAR(40)"
         run(f"CREATE TABLE regsak (id INTEGER PRIMARY KEY, {texts}, start DATE)")
         for place, number in enumerate((1, 2, 3, 4, 5, 5, 8, 9), start=1):
             title = TITLES.get(number, f"En annen sak {number}")
-            run(f"INSERT INTO regkunde VALUES ({place}, 'Kunde {place}', {place + 500})")
+            latest = ("2019/1", "2019/2", "2019/3", "ukjent", "avsluttet", "", "", "")[place - 1]
+            run(f"INSERT INTO regkunde VALUES ({place}, 'Kunde {place}', '{latest}')")
             run(f"INSERT INTO regsak VALUES ({place}, '2019/{number}', '{title}', 'Berit Dal', '2019-0{number}-03')")
+        run("CREATE TABLE regtom (id INTEGER PRIMARY KEY, navn VARCHAR(40))")
         run("CREATE VIEW regvisning AS SELECT saksnr, emne FROM regsak")
 
 
@@ -153,7 +155,7 @@ def test_a_project_is_made_with_a_register(sqlite: tuple[Path, Path]) -> None:
     assert "#regsak" in Path("p/recipe.toml").read_text("utf-8")
 
 
-@pytest.mark.parametrize("where", ["saker.db#nosuch", "saker.db#regkunde"])
+@pytest.mark.parametrize("where", ["saker.db#nosuch", "saker.db#regtom"])
 def test_a_table_that_is_not_there_or_joins_nothing_is_told(sqlite: tuple[Path, Path], where: str) -> None:
     with pytest.raises(PlanFault):
         FileTree(sqlite[0]).with_register(where).proposal(ignore_event)
