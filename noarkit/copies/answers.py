@@ -8,6 +8,15 @@ from dataclasses import dataclass, field
 from noarkit.copies.port import Finding, Response, Rule, State
 from noarkit.copies.reasons import Reason
 
+UNLESS_SAID: Mapping[str, Response] = dict.fromkeys(
+    (
+        *("slides-missing", "pictures-missing", "drawings-missing", "equations-missing", "objects-missing"),
+        *("pictures-unreadable", "parts-missing", "parts-unread", "values-differ", "letters-not-drawn"),
+    ),
+    "hold",
+)
+"""What waits for a person where a rule says nothing of it: a copy lacks what its original holds, or nobody can tell."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -29,4 +38,9 @@ def answer_findings(rule: Rule, findings: Sequence[Finding], good: State) -> Ans
 
 def codes_answered(rule: Rule, findings: Sequence[Finding], response: Response) -> list[str]:
     """The codes of the findings that a rule answers so, each once."""
-    return sorted({finding.code for finding in findings if rule.responses.get(finding.code, "note") == response})
+    return sorted({finding.code for finding in findings if response_to(rule, finding) == response})
+
+
+def response_to(rule: Rule, finding: Finding) -> Response:
+    """What a rule does about a finding, said or not."""
+    return rule.responses.get(finding.code) or UNLESS_SAID.get(finding.code, "note")

@@ -122,6 +122,7 @@ def _suffix(target: str, content: Content) -> str:
 
 
 def _finding_text(finding: Finding) -> str:
-    """A finding with its numbers; names and texts in it may be those of people."""
-    numbers = [f"{name}={value}" for name, value in sorted(finding.data.items()) if isinstance(value, int | float)]
+    """A finding with its numbers, and of what kind these are; names and texts in it may be those of people."""
+    known = sorted(finding.data.items())
+    numbers = [f"{name}={value}" for name, value in known if isinstance(value, int | float) or name == "kind"]
     return " ".join((finding.code, *numbers))

@@ -63,7 +63,7 @@ class Rule:
     """What is made in addition, where the policy wants two."""
     options: Mapping[str, object] = field(default_factory=dict)
     responses: Mapping[str, Response] = field(default_factory=dict)
-    """What is done about each finding, by its code; `note` where the rule says nothing."""
+    """What is done about each finding, by its code; where the rule says nothing, `answers` knows."""
     why: str = ""
     steps: tuple[str, ...] = ()
     """What a person does, where the action is `manual`."""

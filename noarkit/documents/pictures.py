@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from noarkit.documents.broken_pictures import refuse_cut_pictures
 from noarkit.documents.refusal import DocumentRefused, Refusal
@@ -21,7 +21,7 @@ class PictureUnreadable(DocumentRefused):
 
 
 @contextmanager
-def open_picture(path: Path) -> Iterator[Image]:
+def open_picture(path: Path | BinaryIO) -> Iterator[Image]:
     """Opens a picture as long as a block lasts. Raises `PictureUnreadable`, also for pixels that cannot be decoded."""
     from PIL import Image, UnidentifiedImageError
 

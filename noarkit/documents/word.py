@@ -49,11 +49,24 @@ def word_spans(parts: OfficeParts) -> Iterator[Span]:
     yield from body.spans()
     for name in parts.of("footnotes", "endnotes"):
         yield from _Reader(styles.levels, parts, name, "note").spans()
-    shown_parts = {relation.target for relation in parts.relations(parts.main) if relation.id in body.shown_headers()}
+    shown_parts = _header_parts(parts, body)
     for name in parts.of("header", "footer"):
         yield from _Reader(styles.levels, parts, name, "header" if name in shown_parts else "hidden").spans()
     for name in parts.of("comments"):
         yield from _Reader(styles.levels, parts, name, "comment").spans()
+
+
+def shown_headers(parts: OfficeParts) -> frozenset[str]:
+    """The headers and footers that some page shows. Raises `DocumentRefused`."""
+    body = _Reader({}, parts, parts.main, "body")
+    for _ in body.spans():
+        pass
+    return _header_parts(parts, body)
+
+
+def _header_parts(parts: OfficeParts, body: _Reader) -> frozenset[str]:
+    shown = body.shown_headers()
+    return frozenset(relation.target for relation in parts.relations(parts.main) if relation.id in shown)
 
 
 def _local(name: str) -> str:

@@ -37,7 +37,9 @@ def finding_sentence(words: Texts, finding: Finding) -> str:
     key = ("copies", "finding", finding.code)
     if not words.has(*key):
         return finding.code
-    return words.fill(words.forms(*key), {name: _plain(value) for name, value in finding.data.items()})
+    return words.fill(
+        words.forms(*key), {name: _finding_value(words, name, value) for name, value in finding.data.items()}
+    )
 
 
 def reason_detail(
@@ -79,6 +81,15 @@ def _value(words: Texts, name: str, value: object) -> str:
         return words.decimal(value)
     text = str(_plain(value))
     return words.text("copies", "value", text) if words.has("copies", "value", text) else text
+
+
+def _finding_value(words: Texts, name: str, value: object) -> object:
+    """A value of a finding; kinds of content by their names."""
+    if name not in ("kind", "kinds"):
+        return _plain(value)
+    names = value if isinstance(value, list | tuple) else [value]
+    keys = [("copies", "content_kind", str(kind)) for kind in names]
+    return ", ".join(words.text(*key) if words.has(*key) else key[-1] for key in keys)
 
 
 def _plain(value: object) -> object:

@@ -6,6 +6,7 @@
     pages         are there pages, as many as in the original, and none blank that was not?
     words         are the words of the original in it?
     characters    does anything in it say that something was lost?
+    contents      is all else that the original holds in it: counted in both, kind by kind?
     pictures      does it look like the original?
     texts         is a text the same text in another encoding?
     latest        what several gates read of the same file is read once

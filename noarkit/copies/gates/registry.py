@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from noarkit.copies.gates.characters import CharactersGate
+from noarkit.copies.gates.contents import ContentsGate
 from noarkit.copies.gates.formats import FormatGate
 from noarkit.copies.gates.latest import LatestAnswer
 from noarkit.copies.gates.pages import PagesGate
@@ -25,6 +26,7 @@ def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None 
         PagesGate(texts),
         WordsGate(words, texts),
         CharactersGate(words, texts),
+        ContentsGate(words, texts),
         PageLookGate(),
         PixelsGate(),
         TextGate(),
@@ -34,8 +36,8 @@ def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None 
 
 def has_judged(gate: str, target: str, *, of_pdf: bool) -> bool:
     """True where a gate looks at what is made; of everything else it lets pass without a word."""
-    if gate in ("look", "pages", "characters", "words"):
-        is_page = target.startswith("pdf")
+    if gate in ("look", "pages", "characters", "words", "contents"):
+        is_page = target.startswith("pdf") and not (gate == "contents" and of_pdf)
         return (is_page and (gate != "look" or of_pdf)) or (gate == "words" and target in OFFICE_TYPES)
     if gate in ("pdfa", "second-opinion"):
         return target.startswith("pdfa-")

@@ -56,7 +56,9 @@ class WordsGate:
             percent = round(100 * missing / total, 1)
             return Failure(Reason.TEXT_MISSING, {"percent": percent, "missing": missing, "words": total})
         extra = (copy.words - original).total()
-        findings = [Finding("words-missing", {"missing": missing, "words": total})] if missing else []
+        findings = [Finding("counted", {"kind": "words", "original": total, "copy": total - missing})] if total else []
+        if missing:
+            findings.append(Finding("words-missing", {"missing": missing, "words": total}))
         if extra > max(MOST_EXTRA * total, 10):
             findings.append(Finding("extra-words", {"extra": extra, "words": total}))
         return findings

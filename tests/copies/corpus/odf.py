@@ -23,6 +23,8 @@ TYPES = {
     for name, word in (("odt", "text"), ("ods", "spreadsheet"), ("odp", "presentation"), ("odg", "graphics"))
 }
 
+MATH = "application/vnd.oasis.opendocument.formula"
+
 
 def paragraph(text: str) -> str:
     """A paragraph; text that begins with `<` is XML."""
@@ -93,9 +95,12 @@ def _frame(text: str) -> str:
 
 
 def _document(kind: str, body: str, styles: str, more: Mapping[str, str | bytes]) -> bytes:
+    # LibreOffice takes a package with a picture or object that its list does not name for damaged
+    listed = [(name, "") for name in more if name.startswith(("Pictures/", "Object "))]
+    listed += [(f"{folder}/", MATH) for folder in {name.partition("/")[0] for name, _ in listed} if " " in folder]
     manifest = "".join(
         f'<manifest:file-entry manifest:full-path="{place}" manifest:media-type="{media_type}"/>'
-        for place, media_type in (("/", TYPES[kind]), ("content.xml", "text/xml"), ("styles.xml", "text/xml"))
+        for place, media_type in (("/", TYPES[kind]), ("content.xml", "text/xml"), ("styles.xml", "text/xml"), *listed)
     )
     page = (
         '<style:page-layout style:name="P1"><style:page-layout-properties'

@@ -167,8 +167,17 @@ def xlsx(
     return _package("xl/workbook.xml", kind, {**parts, **(extra or {})}, {"xl/workbook.xml": links})
 
 
-def pptx(slides: Sequence[str], *, notes: str = "", hidden: bool = False, relations: Sequence[Relation] = ()) -> bytes:
-    """A presentation with a text on each slide; the last one is hidden where so asked, the first one has the notes."""
+def pptx(
+    slides: Sequence[str],
+    *,
+    notes: str = "",
+    hidden: bool = False,
+    relations: Sequence[Relation] = (),
+    shapes: Sequence[str] = (),
+    extra: Mapping[str, str | bytes] | None = None,
+) -> bytes:
+    """A presentation with a text on each slide; the last one is hidden where so asked, the first one has the notes.
+    `shapes` are XML of a further shape for each slide."""
     parts: dict[str, str | bytes] = {}
     links: dict[str, list[Relation]] = {
         "ppt/presentation.xml": [("rm", "slideMaster", "slideMasters/slideMaster1.xml", False)]
@@ -177,7 +186,8 @@ def pptx(slides: Sequence[str], *, notes: str = "", hidden: bool = False, relati
     for number, text in enumerate(slides, 1):
         place = f"ppt/slides/slide{number}.xml"
         shown = ' show="0"' if hidden and number == len(slides) else ""
-        parts[place] = f"{HEAD}<p:sld {_P}{shown}><p:cSld>{_tree(text)}</p:cSld></p:sld>"
+        tree = _tree(text, more="".join(shapes[number - 1 : number]))
+        parts[place] = f"{HEAD}<p:sld {_P}{shown}><p:cSld>{tree}</p:cSld></p:sld>"
         links["ppt/presentation.xml"].append((f"r{number}", "slide", f"slides/slide{number}.xml", False))
         links[place] = [("rl", "slideLayout", "../slideLayouts/slideLayout1.xml", False), *relations]
         numbers += f'<p:sldId id="{255 + number}" r:id="r{number}"/>'
@@ -213,10 +223,10 @@ def pptx(slides: Sequence[str], *, notes: str = "", hidden: bool = False, relati
         f'<p:sldIdLst>{numbers}</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/><p:notesSz cx="6858000" cy="9144000"/>'
         "</p:presentation>"
     )
-    return _package("ppt/presentation.xml", "pptx", parts, links)
+    return _package("ppt/presentation.xml", "pptx", {**parts, **(extra or {})}, links)
 
 
-def _tree(text: str, placeholder: str = "") -> str:
+def _tree(text: str, placeholder: str = "", more: str = "") -> str:
     kind = f'<p:nvPr><p:ph type="{placeholder}"/></p:nvPr>' if placeholder else "<p:nvPr/>"
     shape = (
         f'<p:sp><p:nvSpPr><p:cNvPr id="2" name="Tekst"/><p:cNvSpPr/>{kind}</p:nvSpPr><p:spPr><a:xfrm><a:off x="500000"'
@@ -229,7 +239,7 @@ def _tree(text: str, placeholder: str = "") -> str:
     )
     return (
         '<p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>'
-        f"{shape}</p:spTree>"
+        f"{shape}{more}</p:spTree>"
     )
 
 

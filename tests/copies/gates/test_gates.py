@@ -134,7 +134,7 @@ def test_words_of_the_original_must_be_there(tmp_path: Path) -> None:
     whole = _product(draw_pdf(tmp_path / "whole.pdf", [TEXT]))
     shorter = _product(draw_pdf(tmp_path / "shorter.pdf", [TEXT.replace("dispensasjon", "")]))
     gate = WordsGate(_has_words(TEXT))
-    assert _judge(gate, task, whole) == (None, {}, [])
+    assert _judge(gate, task, whole) == (None, {}, ["counted"])
     reason, data, _ = _judge(gate, task, shorter)
     assert (reason, data["missing"], data["words"]) == (Reason.TEXT_MISSING, 1, 13)
 
@@ -156,7 +156,7 @@ def test_a_word_is_wanted_as_often_as_it_stands_there(tmp_path: Path) -> None:
 def test_many_words_more_are_told_and_no_words_are_told_as_not_compared(tmp_path: Path) -> None:
     task = _task(tmp_path / "x.docx", LETTER, "pdfa-2b")
     longer = _product(draw_pdf(tmp_path / "longer.pdf", [TEXT + "\n" + " ".join(f"ord{n}" for n in range(14))]))
-    assert _judge(WordsGate(_has_words(TEXT)), task, longer)[2] == ["extra-words"]
+    assert _judge(WordsGate(_has_words(TEXT)), task, longer)[2] == ["counted", "extra-words"]
     assert _judge(WordsGate(lambda path, identity: None), task, longer)[2] == ["words-not-compared"]
 
 
@@ -171,7 +171,7 @@ def test_a_document_that_becomes_another_office_format_keeps_its_words(tmp_path:
     task = _task(source, LETTER, "odt")
     assert _judge(WordsGate(words_of), task, _product(product))[0] is Reason.TEXT_MISSING
     product.write_text("en to tre", "utf-8")
-    assert _judge(WordsGate(words_of), task, _product(product)) == (None, {}, [])
+    assert _judge(WordsGate(words_of), task, _product(product)) == (None, {}, ["counted"])
 
 
 SHEET = Identity("fmt/61", "application/vnd.ms-excel", "xls", "container")

@@ -1,0 +1,103 @@
+"""What OpenDocuments hold beside their words: a frame draws one thing, in the first form of it that can be drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any  # Any: elements of lxml
+
+from noarkit.documents.contents import ContentKind, Contents
+from noarkit.documents.embedded_pictures import examine_picture
+from noarkit.documents.parts import main_parts
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import Package, open_package
+
+_NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+_TEXT, _OFFICE, _DRAW, _MANIFEST = (_NS % name for name in ("text", "office", "drawing", "manifest"))
+_PRESENTATION = _NS % "presentation"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_FRAME = f"{_DRAW}frame"
+_MATH = "{http://www.w3.org/1998/Math/MathML}"
+_LETTERS = frozenset(f"{_MATH}{name}" for name in ("mi", "mn", "mtext", "ms"))
+_LINKS = frozenset({f"{_TEXT}a", f"{_DRAW}a"})
+_NOT_SHOWN = frozenset({f"{_OFFICE}annotation", f"{_TEXT}deletion", f"{_PRESENTATION}notes"})
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]+:|[/\\]|\.\./", re.IGNORECASE)
+
+
+def odf_contents(path: Path) -> Contents:
+    """What a text, presentation or drawing holds. Raises `DocumentRefused`."""
+    with open_package(path) as package:
+        main_parts(package)
+        contents = Contents()
+        contents.missing += _missing_members(package)
+        _count(package, contents)
+        return contents
+
+
+def _missing_members(package: Package) -> Iterator[str]:
+    """Members that the manifest lists, and that are not there."""
+    for event, element in package.elements("META-INF/manifest.xml"):
+        if event == "start" and element.tag == f"{_MANIFEST}file-entry":
+            name = element.get(f"{_MANIFEST}full-path", "")
+            if name and not name.endswith("/") and not package.has(name):
+                yield name
+
+
+def _count(package: Package, contents: Contents) -> None:
+    unseen = pixels = 0
+    for event, element in package.elements("content.xml", frozenset({_FRAME})):
+        tag = element.tag
+        if tag in _NOT_SHOWN:
+            unseen += 1 if event == "start" else -1
+        elif unseen:
+            continue
+        elif tag == f"{_DRAW}page":
+            pixels = _mark_slide(event, pixels, contents)
+        elif tag == _FRAME and event == "end":
+            pixels += _frame(package, element, contents)
+        elif tag in _LINKS and event == "start" and _ELSEWHERE.match(element.get(_HREF, "")):
+            contents.add("links", element.get(_HREF, ""))
+
+
+def _mark_slide(event: str, pixels: int, contents: Contents) -> int:
+    if event == "end":
+        contents.add("slides")
+        contents.slides.append(pixels)
+    return 0
+
+
+def _frame(package: Package, frame: Any, contents: Contents) -> bool:
+    """Counts what a frame draws; True for a picture of pixels."""
+    embedded = frame.find(f"{_DRAW}object")
+    if embedded is not None:
+        _object(package, embedded.get(_HREF, "").removeprefix("./"), contents)
+        return False
+    places = [image.get(_HREF, "").removeprefix("./") for image in frame.findall(f"{_DRAW}image")]
+    forms = {place: _content(package, place) for place in places if place and not _ELSEWHERE.match(place)}
+    place = next((place for place, content in forms.items() if examine_picture(content).kind), next(iter(forms), ""))
+    return bool(place) and contents.add_picture(place, forms[place])
+
+
+def _object(package: Package, folder: str, contents: Contents) -> None:
+    name = f"{folder}/content.xml"
+    if not folder or not package.has(name):
+        return
+    letters: list[str] = []
+    words: list[str] = []
+    is_equation = False
+    for event, element in package.elements(name, frozenset({f"{_TEXT}p"})):
+        is_equation |= element.tag == f"{_MATH}math"
+        if event == "end" and element.tag in _LETTERS:
+            letters.append(element.text or "")
+        elif event == "end" and element.tag == f"{_TEXT}p":
+            words.append("".join(element.itertext()))
+    kind: ContentKind = "equations" if is_equation else "objects"
+    contents.add(kind, "".join(letters) if is_equation else " ".join(words))
+
+
+def _content(package: Package, name: str) -> bytes:
+    try:
+        return package.read(name) if package.has(name) else b""
+    except DocumentRefused:
+        return b""

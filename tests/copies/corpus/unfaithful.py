@@ -1,0 +1,130 @@
+"""Documents of which an office program makes valid copies that lack what they hold, each beside its good twin."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+from tests.copies.corpus.images import encoded
+from tests.copies.corpus.odf import odt, paragraph
+from tests.copies.corpus.office import docx, pptx
+
+_A = "http://schemas.openxmlformats.org/drawingml/2006/main"
+_PIC = "http://schemas.openxmlformats.org/drawingml/2006/picture"
+_WP = "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"
+_M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+_RECTANGLE = struct.pack("<IIiiii", 43, 24, 10, 10, 90, 90)
+
+
+def emf(*records: bytes) -> bytes:
+    """A metafile with these records."""
+    body = b"".join(records) + struct.pack("<IIIII", 14, 20, 0, 16, 20)
+    bounds = struct.pack("<8i", 0, 0, 100, 100, 0, 0, 2600, 2600)
+    sizes = struct.pack("<IIIHHIII", 0x10000, 108 + len(body), len(records) + 2, 1, 0, 0, 0, 0)
+    device = struct.pack("<iiii", 1024, 768, 320, 240) + bytes(12) + struct.pack("<ii", 320_000, 240_000)
+    return struct.pack("<II", 1, 108) + bounds + b" EMF" + sizes + device + body
+
+
+PICTURES: Mapping[str, bytes] = {
+    "god.png": encoded("PNG", shade=10),
+    "annen.jpg": encoded("JPEG", shade=60),
+    "plan.tif": encoded("TIFF", shade=70),
+    "strek.emf": emf(_RECTANGLE),
+    "figur.svg": b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><path d="M5 5h40v30z"/></svg>',
+    "skannet.jp2": encoded("JPEG2000", shade=80),
+    "foto.jxr": b"II\xbc\x01" + bytes(range(200)),
+    "tom.emf": emf(),
+    "støy.png": bytes(range(256)) * 9,
+    "kuttet.png": encoded("PNG", size=300)[:700],
+    "side.svg": b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><foreignObject width="60" height="40">'
+    b'<p xmlns="http://www.w3.org/1999/xhtml">Vedtaket</p></foreignObject></svg>',
+}
+
+
+def _picture(number: int, frame: str, prefix: str = "pic") -> str:
+    """A picture of DrawingML as Word has it, or PowerPoint, which has names of its own for the same."""
+    space, named = (f' xmlns:pic="{_PIC}"', "") if prefix == "pic" else ("", "<p:nvPr/>")
+    return (
+        f'<{prefix}:pic{space} xmlns:a="{_A}"><{prefix}:nvPicPr><{prefix}:cNvPr id="{number + 9}" name="Bilde"/>'
+        f"<{prefix}:cNvPicPr/>{named}</{prefix}:nvPicPr>"
+        f'<{prefix}:blipFill><a:blip r:embed="bilde{number}"/><a:stretch><a:fillRect/></a:stretch></{prefix}:blipFill>'
+        f"<{prefix}:spPr>{frame}</{prefix}:spPr></{prefix}:pic>"
+    )
+
+
+def _frame(x: int = 0) -> str:
+    return (
+        f'<a:xfrm><a:off x="{x}" y="4000000"/><a:ext cx="1800000" cy="1200000"/></a:xfrm><a:prstGeom prst="rect">'
+        "<a:avLst/></a:prstGeom>"
+    )
+
+
+def _in_line(number: int) -> str:
+    return (
+        f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{_WP}" xmlns:a="{_A}"><wp:extent cx="1800000" cy="1200000"/>'
+        f'<wp:docPr id="{number}" name="Bilde"/><a:graphic><a:graphicData uri="{_PIC}">{_picture(number, _frame())}'
+        "</a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>"
+    )
+
+
+def letter_with_pictures(*names: str, missing: Sequence[str] = ()) -> bytes:
+    """A letter with these pictures; those that are missing are referred to only."""
+    return docx(
+        "Se bildene.",
+        *(_in_line(number) for number in range(len(names))),
+        "Hilsen",
+        relations=[(f"bilde{number}", "image", f"media/{name}", False) for number, name in enumerate(names)],
+        extra={f"word/media/{name}": PICTURES[name] for name in names if name not in missing},
+    )
+
+
+def slides_with_pictures(*names: str) -> bytes:
+    """A presentation with one of these pictures on each slide."""
+    shapes = [_picture(number, _frame(500_000), "p") for number in range(len(names))]
+    return pptx(
+        [f"Lysbilde {number}" for number in range(1, len(names) + 1)],
+        shapes=shapes,
+        relations=[(f"bilde{number}", "image", f"../media/{name}", False) for number, name in enumerate(names)],
+        extra={f"ppt/media/{name}": PICTURES[name] for name in names},
+    )
+
+
+def text_with_pictures(*names: str) -> bytes:
+    """An OpenDocument text with these pictures."""
+    frames = (
+        f'<draw:frame text:anchor-type="as-char" svg:width="5cm" svg:height="3cm"><draw:image xlink:type="simple"'
+        f' xlink:show="embed" xlink:actuate="onLoad" xlink:href="Pictures/{name}"/></draw:frame>'
+        for name in names
+    )
+    blocks = ("Se bildene.", *(paragraph(frame) for frame in frames))
+    members: dict[str, str | bytes] = {f"Pictures/{name}": PICTURES[name] for name in names}
+    return odt(*blocks, styles="", changes="", **members)
+
+
+def rich_text_with_pictures(*names: str) -> bytes:
+    """An RTF document with these pictures, each of which says that it is a PNG."""
+    groups = "".join(
+        rf"{{\pict\pngblip\picw60\pich60\picwgoal1700\pichgoal1700 {PICTURES[name].hex()}}}\par " for name in names
+    )
+    return rf"{{\rtf1\ansi\ansicpg1252{{\fonttbl{{\f0 Arial;}}}}Se bildene.\par {groups}}}".encode()
+
+
+def equation(numerator: str, denominator: str) -> str:
+    """A paragraph with a fraction of Word."""
+    parts = "".join(
+        f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>"
+        for name, text in (("num", numerator), ("den", denominator))
+    )
+    return f'<w:p><m:oMath xmlns:m="{_M}"><m:f>{parts}</m:f></m:oMath></w:p>'
+
+
+def formula_in_a_text(*letters: str) -> bytes:
+    """An OpenDocument text with a formula object that has no picture of itself."""
+    frame = (
+        '<draw:frame text:anchor-type="as-char" svg:width="3cm" svg:height="1cm"><draw:object xlink:type="simple"'
+        ' xlink:show="embed" xlink:actuate="onLoad" xlink:href="./Object 1"/></draw:frame>'
+    )
+    inner = "".join(f"<mi>{letter}</mi>" for letter in letters)
+    mathml = f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{inner}</mrow></math>'
+    members: dict[str, str | bytes] = {"Object 1/content.xml": mathml}
+    return odt("Formelen er", paragraph(frame), styles="", changes="", **members)
