@@ -7,10 +7,13 @@ million, nothing is told.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any, BinaryIO  # Any: elements of lxml
 
+from noarkit.documents.cells import Cell, CellValue
 from noarkit.documents.parts import main_parts
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import Package
@@ -21,6 +24,8 @@ _TABLE, _OFFICE, _TEXT, _STYLE = (_NS % name for name in ("table", "office", "te
 _CELLS = frozenset({f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"})
 _SHEET, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
 _TAGS = frozenset({_SHEET, _ROW, f"{_STYLE}style", f"{_STYLE}table-properties"})
+_FIRST_DAY = f"{_TABLE}null-date"
+_DURATION = re.compile(r"PT(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,12})?)S)?")
 _MOST_COLUMNS = 16_384
 _MOST_CELLS = 10**9
 _MOST_REPEATED_ROWS = 10_000
@@ -37,6 +42,66 @@ def ods_rows(file: BinaryIO) -> Iterator[tuple[str, list[str]]]:
             yield from _rows(parts.package, parts.main)
     except (DocumentRefused, zipfile.BadZipFile, ValueError) as error:
         raise PackageFault(where="ods", why="broken-workbook", detail=str(error)) from error
+
+
+def ods_cells(file: BinaryIO) -> Iterator[Cell]:
+    """Every cell of every sheet that holds something, with its value as it was stored; of hidden sheets too. Raises
+    `PackageFault`."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            parts = main_parts(Package(archive, tuple(archive.namelist()), _MOST_CELLS))
+            yield from _stored_cells(parts.package, parts.main)
+    except (DocumentRefused, zipfile.BadZipFile, ValueError) as error:
+        raise PackageFault(where="ods", why="broken-workbook", detail=str(error)) from error
+
+
+def _stored_cells(package: Package, main: str) -> Iterator[Cell]:
+    epoch, sheet, depth, row = datetime(1899, 12, 30), "", 0, 0
+    for event, element in package.elements(main, frozenset({_ROW}), _TAGS | {_FIRST_DAY}):
+        starts, tag = event == "start", element.tag
+        if tag == _FIRST_DAY:
+            epoch = datetime.fromisoformat(element.get(f"{_TABLE}date-value", "1899-12-30"))
+        elif tag == _SHEET:
+            depth += 1 if starts else -1
+            if starts and depth == 1:
+                sheet, row = element.get(f"{_TABLE}name", ""), 0
+        elif tag == _ROW and not starts and depth == 1:
+            times = _number(element.get(f"{_TABLE}number-rows-repeated"))
+            cells = list(_cells_of_row(element, sheet, epoch))
+            for number in range(row, row + times) if cells else ():
+                yield from (cell._replace(row=number) for cell in cells)
+            row += times
+
+
+def _cells_of_row(row: Any, sheet: str, epoch: datetime) -> Iterator[Cell]:
+    column = 0
+    for element in row:
+        if element.tag not in _CELLS:
+            continue
+        times = _number(element.get(f"{_TABLE}number-columns-repeated"))
+        value, is_moment = _stored_value(element, epoch)
+        if value != "":
+            is_formula = element.get(f"{_TABLE}formula") is not None
+            for number in range(column, column + min(times, _MOST_COLUMNS)):
+                yield Cell(sheet, 0, number, value, is_formula, is_moment)
+        column += times
+
+
+def _stored_value(cell: Any, epoch: datetime) -> tuple[CellValue, bool]:
+    """The value of a cell, and whether it is a day or a time of day."""
+    kind = cell.get(f"{_OFFICE}value-type", "")
+    if kind == "date":
+        moment = datetime.fromisoformat(cell.get(f"{_OFFICE}date-value", "")[:26])
+        return (moment - epoch) / timedelta(days=1), True
+    if kind == "time":
+        duration = _DURATION.fullmatch(cell.get(f"{_OFFICE}time-value", ""))
+        hours, minutes, seconds = (float(part or 0) for part in duration.groups()) if duration else (0.0, 0.0, 0.0)
+        return (hours * 3600 + minutes * 60 + seconds) / 86_400, True
+    if kind == "boolean":
+        return float(cell.get(f"{_OFFICE}boolean-value") == "true"), False
+    if kind in ("float", "percentage", "currency"):
+        return float(cell.get(f"{_OFFICE}value", "nan")), False
+    return _value(cell), False
 
 
 def _rows(package: Package, main: str) -> Iterator[tuple[str, list[str]]]:

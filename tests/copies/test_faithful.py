@@ -27,7 +27,7 @@ from noarkit.copies.port import Failure, Product, Task
 from noarkit.safe.sandbox import Limits
 from tests.copies.converters.tasks import needs_office
 from tests.copies.corpus import unfaithful
-from tests.copies.corpus.office import docx
+from tests.copies.corpus.office import docx, xlsx
 from tests.waiting import PATIENCE_S
 
 pytestmark = needs_office
@@ -83,11 +83,31 @@ class Outcome:
         return next((each["original"], each["copy"]) for each in data if each["kind"] == kind)  # type: ignore[index]  # JSON
 
 
+def old_workbook(folder: Path) -> bytes:
+    """A workbook before 2007 with four hundred texts, as LibreOffice writes it."""
+    rows = [[f"Søknad {row} i mappe {column}" for column in range(4)] for row in range(100)]
+    (folder / "ark.xlsx").write_bytes(
+        xlsx(rows, hidden_sheet="Skjult", cell='<row r="101"><c r="A101"><v>1.25</v></c></row>')
+    )
+    command = ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--convert-to"]
+    command += ["xls:MS Excel 97", "--outdir", str(folder), str(folder / "ark.xlsx")]
+    subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE_S)
+    return (folder / "ark.xls").read_bytes()
+
+
+def with_a_hole(content: bytes) -> bytes:
+    """A workbook with six hundred bytes of nothing in its middle, among the cells."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(600) + content[middle + 600 :]
+
+
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of all documents."""
     folder = tmp_path_factory.mktemp("faithful") / "documents"
     folder.mkdir()
+    (folder / "ark.xls").write_bytes(old_workbook(folder.parent))
+    (folder / "hull.xls").write_bytes(with_a_hole((folder / "ark.xls").read_bytes()))
     for name, content in {
         **GOOD,
         **{name: content for name, (content, _) in HELD.items()},
@@ -161,6 +181,17 @@ def test_no_other_gate_sees_what_is_missing(
         assert not isinstance(pass_gates(gates, task, Product(copy, "", "")), Failure)
     finally:
         copy.unlink()
+
+
+def test_every_cell_of_an_old_workbook_is_in_its_copy(outcomes: dict[str, Outcome]) -> None:
+    workbook = outcomes["ark.xls"]
+    assert (workbook.state, workbook.held_for) == ("made", set())
+    assert (workbook.count("cells"), workbook.count("numbers")) == ((401, 401), (1, 1))
+    assert workbook.count("sheets") == (2, 2)
+
+
+def test_a_workbook_with_a_hole_in_its_middle_is_damaged(outcomes: dict[str, Outcome]) -> None:
+    assert (outcomes["hull.xls"].state, outcomes["hull.xls"].reason) == ("failed", "damaged")
 
 
 def test_what_is_missing_is_told_by_name_and_number(outcomes: dict[str, Outcome]) -> None:

@@ -7,6 +7,7 @@
     words         are the words of the original in it?
     characters    does anything in it say that something was lost?
     contents      is all else that the original holds in it: counted in both, kind by kind?
+    cells         are the cells of a spreadsheet in it, each at its place?
     pictures      does it look like the original?
     texts         is a text the same text in another encoding?
     latest        what several gates read of the same file is read once

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from noarkit.copies.gates.cells import compare_cells
 from noarkit.copies.gates.pages import is_pdf
-from noarkit.copies.gates.words import WordsOf
+from noarkit.copies.gates.words import OFFICE_TYPES, WordsOf
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
@@ -53,7 +54,7 @@ class Copy:
             return Counter(_plain_address(address) for address in drawings.addresses())
 
     @cached_property
-    def joined(self) -> str:
+    def gapless_text(self) -> str:
         """The text of the pages without any gap."""
         return "".join(token for text in self.texts for token in tokens(text))
 
@@ -76,10 +77,13 @@ class ContentsGate:
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """Tells each kind with both its counts, what is missing, and what could not be counted."""
-        if is_pdf(task) or not task.target.startswith("pdf"):
+        if is_pdf(task) or not (task.target.startswith("pdf") or task.target in OFFICE_TYPES):
             return ()
         try:
-            source = contents_of(task.source, format_of_file(task.source, task.name, task.identity.media_type or ""))
+            format_name = format_of_file(task.source, task.name, task.identity.media_type or "")
+            if task.target == "ods":
+                return compare_cells(task.source, format_name, product.path)
+            source = contents_of(task.source, format_name)
             return () if source is None else tuple(self._compare(task, source, product))
         except DocumentRefused as refused:
             return Failure(Reason(refused.reason), refused.data)
@@ -87,6 +91,8 @@ class ContentsGate:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
 
     def _compare(self, task: Task, source: Contents, product: Product) -> Sequence[Finding]:
+        if task.target in OFFICE_TYPES:
+            return (*damage_findings(source), Finding("not-counted", {"kinds": sorted(source.items)}))
         body = self.words_of(task.source, task.identity) if source.count("equations") else None
         copy = Copy(product.path, self.texts_of(product.path), body or Counter())
         findings = list(damage_findings(source))
@@ -143,7 +149,7 @@ def _drawings(source: Contents, copy: Copy) -> int:
 
 def _equations(source: Contents, copy: Copy) -> int:
     """Equations whose letters are on the pages, beside those of all other words."""
-    letters = Counter(copy.joined)
+    letters = Counter(copy.gapless_text)
     letters.subtract(Counter("".join(copy.body.elements())))
     count = 0
     for equation, times in source.items["equations"].items():
@@ -164,7 +170,7 @@ def _is_drawn(text: str, copy: Copy) -> bool:
     words = set(tokens(text))
     if not words:
         return any(page.drawings or page.pictures for page in copy.pages)
-    return sum(word in copy.joined for word in words) >= _LEAST_OF_OBJECT * len(words)
+    return sum(word in copy.gapless_text for word in words) >= _LEAST_OF_OBJECT * len(words)
 
 
 def _slides(source: Contents, copy: Copy) -> int:

@@ -36,8 +36,10 @@ def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None 
 
 def has_judged(gate: str, target: str, *, of_pdf: bool) -> bool:
     """True where a gate looks at what is made; of everything else it lets pass without a word."""
-    if gate in ("look", "pages", "characters", "words", "contents"):
-        is_page = target.startswith("pdf") and not (gate == "contents" and of_pdf)
+    is_page = target.startswith("pdf")
+    if gate == "contents":
+        return not of_pdf and (is_page or target in OFFICE_TYPES)
+    if gate in ("look", "pages", "characters", "words"):
         return (is_page and (gate != "look" or of_pdf)) or (gate == "words" and target in OFFICE_TYPES)
     if gate in ("pdfa", "second-opinion"):
         return target.startswith("pdfa-")

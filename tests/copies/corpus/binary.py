@@ -111,6 +111,31 @@ def xls(*records: bytes, **more: bytes) -> bytes:
     return container({**streams, **{name.replace("__", "/"): content for name, content in more.items()}})
 
 
+def cell_place(row: int, column: int) -> bytes:
+    """What the record of a cell begins with: its place and its format."""
+    return struct.pack("<HHH", row, column, 15)
+
+
+def sheet_text(text: str) -> bytes:
+    """A text as the list of a workbook has it."""
+    return struct.pack("<HB", len(text), 0) + text.encode("latin-1")
+
+
+def sheet_texts(*records: bytes, count: int) -> bytes:
+    """The list of texts of a workbook: its first record, and those that it goes on in."""
+    first, *others = records
+    return record(0xFC, struct.pack("<II", count, count) + first) + b"".join(record(0x3C, part) for part in others)
+
+
+def workbook(texts: bytes, *cells: bytes) -> bytes:
+    """A workbook before 2007 with one sheet of these records, `Ark1`."""
+    begin = [record(0x809, struct.pack("<HHHHII", 0x600, kind, 0x0DBB, 0x07CC, 0, 6)) for kind in (5, 16)]
+    name = struct.pack("<BBBB", 0, 0, 4, 0) + b"Ark1"
+    size = len(begin[0]) + len(record(0x85, bytes(4) + name)) + len(texts) + len(_EOF)
+    sheet = record(0x85, struct.pack("<I", size) + name)
+    return container({"Workbook": begin[0] + sheet + texts + _EOF + begin[1] + b"".join(cells) + _EOF})
+
+
 def locked_ooxml() -> bytes:
     """A document since 2007 that has a password: a container with the encrypted package."""
     info = struct.pack("<HHI", 4, 4, 0x40) + b'<?xml version="1.0"?><encryption/>'
