@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from noarkit.copies.converters.ghostscript import OLDEST_FOR_TEXT, Ghostscript
+from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.registry import converters, sandbox_of
 from noarkit.copies.policy import Policy
 from noarkit.copies.settings import CopySettings
@@ -48,6 +49,7 @@ def examine_tools(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]
     isolated = sandbox_of(settings).isolated
     yield ToolCheck("isolated" if isolated else "not-isolated", "ok" if isolated else "note")
     yield from _converters(settings, policy)
+    yield from _equations(settings)
     yield from _fonts()
     verapdf = settings.program("verapdf")
     yield ToolCheck("verapdf", "ok", {"path": verapdf}) if verapdf else ToolCheck("no-verapdf", "note")
@@ -73,6 +75,13 @@ def _converters(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]:
         ]
         data = {"tool": name, "rules": ", ".join(forbidden)} if forbidden else {"tool": name}
         yield ToolCheck("converter-missing" if forbidden else "converter-spare", "note", data)
+
+
+def _equations(settings: CopySettings) -> Iterator[ToolCheck]:
+    """Whether LibreOffice, where it is there, draws equations; without that part it leaves them out of every copy."""
+    office = converters(settings).get(Office.name)
+    if isinstance(office, Office) and office.version() is not None:
+        yield ToolCheck("equations", "ok") if office.draws_equations else ToolCheck("no-equations", "note")
 
 
 def _fonts() -> Iterator[ToolCheck]:

@@ -118,20 +118,28 @@ def opens(place: Path | BinaryIO) -> bool:
 
     Raises `OSError`; says nothing of one that is locked, or too large to be read to its end.
     """
+    return broken_member(place) is None
+
+
+def broken_member(place: Path | BinaryIO) -> str | None:
+    """The first member of a zip that cannot be read to its end or has another checksum, empty where that is the list
+    of members; None where all is well, as `opens` has it. Raises `OSError`."""
+    name = ""
     try:
         with zipfile.ZipFile(place) as archive:
             members = archive.infolist()
             if sum(member.file_size for member in members) > MOST_UNPACKED:
-                return True
+                return None
             for member in members:
+                name = member.filename
                 if member.flag_bits & ENCRYPTED:
                     continue
                 with archive.open(member) as stream:
                     while stream.read(_BLOCK):
                         pass
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
-        return False
-    return True
+        return name
+    return None
 
 
 def _zeros_from(file: _Bytes) -> int | None:

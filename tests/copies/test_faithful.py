@@ -61,6 +61,11 @@ REFUSED: Mapping[str, bytes] = {
     "støy.rtf": unfaithful.rich_text_with_pictures("støy.png"),
 }
 """Of these LibreOffice itself makes nothing."""
+CHANGED: Mapping[str, bytes] = {
+    "endret.docx": unfaithful.with_wrong_checksum(GOOD["brev.docx"], "word/media/plan.tif"),
+    "endret.pptx": unfaithful.with_wrong_checksum(GOOD["lysbilder.pptx"], "ppt/media/god.png"),
+}
+"""Of these it makes a copy that shows what was changed."""
 EQUATIONS: Mapping[str, bytes] = {
     "formel.docx": docx("Formelen er", unfaithful.equation("teller71", "nevner72"), "slutt"),
     "formel.odt": unfaithful.formula_in_a_text("energi", "masse"),
@@ -112,6 +117,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **GOOD,
         **{name: content for name, (content, _) in HELD.items()},
         **REFUSED,
+        **CHANGED,
         **EQUATIONS,
     }.items():
         (folder / name).write_bytes(content)
@@ -161,8 +167,8 @@ def test_a_copy_that_lacks_a_picture_waits_for_a_person(name: str, outcomes: dic
     assert (outcomes[name].state, outcomes[name].held_for) == ("held", HELD[name][1])
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_document_that_nothing_is_made_of_is_refused(name: str, outcomes: dict[str, Outcome]) -> None:
+@pytest.mark.parametrize("name", sorted([*REFUSED, *CHANGED]))
+def test_a_damaged_document_has_no_copy(name: str, outcomes: dict[str, Outcome]) -> None:
     assert (outcomes[name].state, outcomes[name].reason) == ("failed", "damaged")
 
 

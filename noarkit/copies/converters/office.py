@@ -40,6 +40,7 @@ from noarkit.safe.sandbox import Completed, Limits, Progress, Sandbox, Stopped
 from noarkit.safe.workplace import folder_for_owner, temporary_folder
 
 MOST_IN_BATCH = 200
+_EQUATION_LIBRARIES = ("libsmlo.so", "libsmlo.dylib", "smlo.dll")
 _OFFICE_REVISION = 1
 """Counts when what this module does to a document or its copy changes."""
 
@@ -108,6 +109,14 @@ class Office:
             completed = self._run(["--version"], inputs=folder, outputs=folder, limits=Limits(cpu_s=20, wall_s=60))
         match = re.search(r"^(\S+ \d[\d.]*)", completed.stdout, re.MULTILINE)
         return match.group(1) if match and completed.exit_code == 0 else None
+
+    @property
+    def draws_equations(self) -> bool:
+        """True where the part that draws equations is installed, which Linux systems have as a package of its own."""
+        if self._program is None:
+            return False
+        folders = (self._program.parent, self._program.parent.parent / "Frameworks")
+        return any((folder / name).exists() for folder in folders for name in _EQUATION_LIBRARIES)
 
     def version(self) -> str | None:
         """`LibreOffice 7.4.7.2`; None where there is none. Asked of the program once."""

@@ -22,6 +22,7 @@ from noarkit.copies.tokens import tokens
 from noarkit.documents.containers import format_of_file
 from noarkit.documents.content_counts import contents_of
 from noarkit.documents.contents import ContentKind, Contents
+from noarkit.documents.damage import ZIPPED, broken_member
 from noarkit.documents.pdf_contents import DrawnPage, DrawnPicture, open_drawings
 from noarkit.documents.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.documents.refusal import DocumentRefused
@@ -81,6 +82,9 @@ class ContentsGate:
             return ()
         try:
             format_name = format_of_file(task.source, task.name, task.identity.media_type or "")
+            member = broken_member(task.source) if format_name in ZIPPED else None
+            if member is not None:
+                return Failure(Reason.DAMAGED, {"member": member})
             if task.target == "ods":
                 return compare_cells(task.source, format_name, product.path)
             source = contents_of(task.source, format_name)

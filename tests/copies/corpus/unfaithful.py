@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import zipfile
 from collections.abc import Mapping, Sequence
 
 from tests.copies.corpus.images import encoded
@@ -76,6 +78,21 @@ def letter_with_pictures(*names: str, missing: Sequence[str] = ()) -> bytes:
         relations=[(f"bilde{number}", "image", f"media/{name}", False) for number, name in enumerate(names)],
         extra={f"word/media/{name}": PICTURES[name] for name in names if name not in missing},
     )
+
+
+def with_wrong_checksum(content: bytes, name: str) -> bytes:
+    """A package in which a member is another than its checksum says: a bit of its bytes is turned."""
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        info = package.getinfo(name)
+        members = {member: package.read(member) for member in package.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as package:
+        for member, data in members.items():
+            package.writestr(member, data)
+        place = package.getinfo(name).header_offset + 30 + len(name.encode()) + info.file_size // 2
+    changed = bytearray(out.getvalue())
+    changed[place] ^= 0x10
+    return bytes(changed)
 
 
 def slides_with_pictures(*names: str) -> bytes:
