@@ -13,7 +13,7 @@
     parts       the parts of a zipped office document, found from its main part
     contents    what a document holds beside its words; content_counts: by its format
     ooxml_contents · odf_contents · rtf_contents  of each family of formats
-    pdf_contents  what the pages of a PDF draw
+    pdf_contents  what the pages of a PDF draw; pdf_glyphs: letters that they do not
     embedded_pictures  what a picture within a document is made of
     pictures    pictures, whole or refused; broken_pictures: the switch for those that end early
     refusal     why nothing can be read of a document

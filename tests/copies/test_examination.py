@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +13,22 @@ from noarkit.copies.policy import read_policy
 from noarkit.copies.settings import CopySettings
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that whoever a program is run as can reach."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("has_equations", [True, False])
-def test_a_libreoffice_without_equations_is_named(has_equations: bool, tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    program = tmp_path / "soffice"
+def test_a_libreoffice_without_equations_is_named(has_equations: bool, open_folder: Path) -> None:
+    program = open_folder / "soffice"
     program.write_text("#!/bin/sh\necho 'LibreOffice 7.4.7.2 40'\n")
     program.chmod(0o755)
     if has_equations:
-        (tmp_path / "libsmlo.so").touch()
-    settings = CopySettings({"soffice": str(program), "bwrap": str(tmp_path / "nowhere")})
+        (open_folder / "libsmlo.so").touch()
+    settings = CopySettings({"soffice": str(program), "bwrap": str(open_folder / "nowhere")})
     checks = {check.key: check.state for check in examine_tools(settings, read_policy(None))}
     assert checks.get("equations") == ("ok" if has_equations else None)
     assert checks.get("no-equations") == (None if has_equations else "note")

@@ -66,6 +66,11 @@ CHANGED: Mapping[str, bytes] = {
     "endret.pptx": unfaithful.with_wrong_checksum(GOOD["lysbilder.pptx"], "ppt/media/god.png"),
 }
 """Of these it makes a copy that shows what was changed."""
+DRAWN: Mapping[str, bytes] = {
+    "samisk.docx": docx("Čáhci ŋoŋa đuvvi ŧuohta, žábir ja šaddu"),
+    "kryss.docx": docx("Krysset er satt:", unfaithful.TICKED),
+}
+BOXES: Mapping[str, bytes] = {"rute.docx": docx(unfaithful.UNDRAWN)}
 EQUATIONS: Mapping[str, bytes] = {
     "formel.docx": docx("Formelen er", unfaithful.equation("teller71", "nevner72"), "slutt"),
     "formel.odt": unfaithful.formula_in_a_text("energi", "masse"),
@@ -117,6 +122,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **GOOD,
         **{name: content for name, (content, _) in HELD.items()},
         **REFUSED,
+        **DRAWN,
+        **BOXES,
         **CHANGED,
         **EQUATIONS,
     }.items():
@@ -187,6 +194,24 @@ def test_no_other_gate_sees_what_is_missing(
         assert not isinstance(pass_gates(gates, task, Product(copy, "", "")), Failure)
     finally:
         copy.unlink()
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_a_letter_that_is_drawn_is_no_box(name: str, outcomes: dict[str, Outcome]) -> None:
+    assert (outcomes[name].state, outcomes[name].held_for) == ("made", set())
+
+
+def has_font_of(code: str) -> bool:
+    """True where a font is installed that has a character."""
+    return bool(subprocess.run(["fc-list", f":charset={code}"], capture_output=True, check=False).stdout)
+
+
+@pytest.mark.skipif(has_font_of("a000"), reason="a font with the letters of Yi is installed, so they are drawn")
+@pytest.mark.parametrize("name", sorted(BOXES))
+def test_a_copy_with_empty_boxes_waits_for_a_person(name: str, outcomes: dict[str, Outcome]) -> None:
+    assert (outcomes[name].state, outcomes[name].held_for) == ("held", {"letters-not-drawn"})
+    words = [item["data"] for item in outcomes[name].findings if item["code"] == "counted"]
+    assert all(each["original"] == each["copy"] for each in words)  # type: ignore[index]  # JSON
 
 
 def test_every_cell_of_an_old_workbook_is_in_its_copy(outcomes: dict[str, Outcome]) -> None:

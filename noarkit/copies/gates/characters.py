@@ -1,4 +1,4 @@
-"""Does a copy say that something was lost: replacement characters, `###` of narrow cells, error texts?"""
+"""Does a copy show that something was lost: replacement characters, `###` of narrow cells, error texts, empty boxes?"""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.gates.words import WordsOf
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import LOST, PRIVATE
+from noarkit.documents.pdf_glyphs import boxes_in
 from noarkit.documents.pdf_pages import PdfUnreadable, TextsOf, read_texts
 
 # what LibreOffice writes where a reference leads nowhere, in the languages that it is run in here
@@ -51,7 +53,21 @@ class CharactersGate:
             return Failure(Reason.TEXT_MISSING, {"error_texts": errors})
         if narrow and _is_sheet(task):
             return Failure(Reason.TEXT_MISSING, {"too_narrow": narrow})
-        return (Finding("private-characters", {"count": private}),) if private else ()
+        boxes = [] if is_pdf(task) else _empty_boxes(product)
+        # a sign of Word's that is drawn in a font of signs is what it was; its code in the copy says nothing
+        is_drawn = _is_office(task) and not boxes
+        return boxes if is_drawn or not private else [Finding("private-characters", {"count": private}), *boxes]
+
+
+def _empty_boxes(product: Product) -> list[Finding]:
+    """Letters that stand in the text of the copy, and of which its pages show empty boxes."""
+    boxes = boxes_in(product.path)
+    return [Finding("letters-not-drawn", {"count": sum(boxes.values()), "fonts": sorted(boxes)})] if boxes else []
+
+
+def _is_office(task: Task) -> bool:
+    media_type = task.identity.media_type or ""
+    return "officedocument" in media_type or "opendocument" in media_type or "word" in media_type
 
 
 def _is_sheet(task: Task) -> bool:

@@ -145,3 +145,9 @@ def formula_in_a_text(*letters: str) -> bytes:
     mathml = f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{inner}</mrow></math>'
     members: dict[str, str | bytes] = {"Object 1/content.xml": mathml}
     return odt("Formelen er", paragraph(frame), styles="", changes="", **members)
+
+
+TICKED = '<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r></w:p>'
+"""A paragraph with a box that is ticked, as Word writes it."""
+UNDRAWN = "Navnet er \ua000\ua49a og 漢字"
+"""Letters of Yi and Chinese, of which no font is installed beside LibreOffice."""
