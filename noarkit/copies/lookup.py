@@ -37,6 +37,8 @@ _MEDIA_TYPES: Mapping[str, str] = {
     "xml": "text/xml",
     "html": "text/html",
 }
+_OF_EVERY_COPY = frozenset({"counted", "not-counted"})
+"""Findings that go along with no copy: what is missing of what was counted is told by a finding of its own."""
 
 
 class StoreLookup:
@@ -106,7 +108,7 @@ def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
         tool=f"{row.tool} {row.tool_version}".strip(),
         rule=row.rule,
         is_accepted=row.reason is not Reason.SIGNED,
-        findings=tuple(_finding_text(finding) for finding in row.findings),
+        findings=tuple(_finding_text(finding) for finding in row.findings if finding.code not in _OF_EVERY_COPY),
     )
 
 
@@ -122,7 +124,6 @@ def _suffix(target: str, content: Content) -> str:
 
 
 def _finding_text(finding: Finding) -> str:
-    """A finding with its numbers, and of what kind these are; names and texts in it may be those of people."""
-    known = sorted(finding.data.items())
-    numbers = [f"{name}={value}" for name, value in known if isinstance(value, int | float) or name == "kind"]
+    """A finding with its numbers; names and texts in it may be those of people."""
+    numbers = [f"{name}={value}" for name, value in sorted(finding.data.items()) if isinstance(value, int | float)]
     return " ".join((finding.code, *numbers))

@@ -280,7 +280,9 @@ def _documents(mail_parts: list[Part]) -> Iterator[tuple[int, Part]]:
 def _is_document(part: Part) -> bool:
     if _file_name(part.head) or str(part.head.get("content-disposition", "")).strip().lower().startswith("attachment"):
         return True
-    return not part.top and part.media_type not in ("text/plain", "text/html")
+    if part.top:  # a mail that is nothing but a file
+        return not part.media_type.startswith(("text/", "multipart/"))
+    return part.media_type not in ("text/plain", "text/html")
 
 
 def _name(head: Message, number: int) -> str:

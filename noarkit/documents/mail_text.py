@@ -7,6 +7,8 @@ made of; the plain one is the `alternative`.
 from __future__ import annotations
 
 import email.header
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from email.message import Message
@@ -25,6 +27,9 @@ DEEPEST = 10
 _MOST_ATTACHMENTS = 200
 _HEADERS = ("from", "to", "cc", "subject")
 _BODIES = ("text/plain", "text/html")
+_WORD = re.compile(r"\w{1,100}")
+_NO_WORDS = re.compile(r"<?https?://[^\s<>]{1,2000}>?|\[(?:image|cid|bilde)\b[^\]]{0,200}\]", re.IGNORECASE)
+"""What the plain form of a page has instead of its links and pictures."""
 
 ReadAttachment = Callable[[bytes, str, str, int], Iterator[TextLine]]
 """The text of an attachment by its bytes, its name, its media type and how deep it lies; none where it has none."""
@@ -76,12 +81,26 @@ def mail_lines(content: bytes) -> list[TextLine] | None:
 def bodies(content: bytes, all_parts: Sequence[Part]) -> Iterator[tuple[Part, bool]]:
     """The parts that are a body, no attachment, and whether each is the alternative to another: plain text beside
     HTML."""
-    candidates = [part for part in all_parts if part.media_type in _BODIES and not _is_attached(part.head)]
+    candidates = [part for part in all_parts if _is_body(part) and not _is_attached(part.head)]
     alternatives = [_range(content, part) for part in all_parts if part.media_type == "multipart/alternative"]
     rich = [part for part in candidates if part.media_type == "text/html"]
     for part in candidates:
         around = [span for span in alternatives if part.start in span]
         yield part, part not in rich and any(html.start in span for span in around for html in rich)
+
+
+def _is_body(part: Part) -> bool:
+    """True for plain text and a page; a mail that is one part is its body whatever text that is, as an invitation."""
+    return part.media_type in _BODIES or (part.top and not part.multipart and part.media_type.startswith("text/"))
+
+
+def says_more(text: str, shown: str) -> bool:
+    """True where a form of a mail has words that the form that is shown does not have."""
+    return bool(_words(_NO_WORDS.sub(" ", text)) - _words(shown))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def decode_body(raw: bytes, part: Part) -> str:

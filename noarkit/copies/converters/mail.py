@@ -23,11 +23,14 @@ from noarkit.copies.converters.page_writer import write_pages
 from noarkit.copies.port import Failure, Finding, Outcome, Task
 from noarkit.copies.reasons import Reason
 from noarkit.documents.mail import Attachment, Mail, moments_of, read_mail, zone_text
+from noarkit.documents.mail_text import says_more
+from noarkit.documents.markup import text_of_markup
 from noarkit.documents.outlook import SIGNATURE, read_message, read_message_body
 from noarkit.words.texts import texts
 
 _MOST_BYTES = 256 * 1024 * 1024
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
+_TEXTS = frozenset({"text/plain", "text/html"})
 _DATES = ("date", "received")
 _SIZE = ' class="size"'
 _STYLE = """
@@ -63,7 +66,10 @@ def make_mail(task: Task) -> Outcome:
             return Failure(Reason.DAMAGED)
         if said.has_rich and not (said.text or said.markup):
             return Failure(Reason.CONTENT_REFUSED, {"why": "rtf-body"})
-        body = MailBody(((said.markup or said.text, bool(said.markup)),), _pictures_of(message))
+        passages = [(said.markup or said.text, bool(said.markup))]
+        if said.markup and _says_more((said.text, False), passages):
+            passages.append((said.text, False))
+        body = MailBody(tuple(passages), _pictures_of(message))
     else:
         message = read_mail(content)
         body = body_of(content)
@@ -83,13 +89,16 @@ def make_mail(task: Task) -> Outcome:
 def body_of(content: bytes) -> MailBody:
     """The body of a mail of the internet: of alternatives the richest that can be shown, and what is not attached."""
     message = email.message_from_bytes(content, policy=email.policy.default)
-    passages, pictures, replaced = [], {}, False
-    for part in _inline_parts(message):
-        kind = part.get_content_type()
-        if kind in ("text/plain", "text/html"):
-            text = _text(part)
-            replaced |= text is None
-            passages.append((text or "", kind == "text/html"))
+    passages: list[tuple[str, bool]] = []
+    pictures: dict[str, str] = {}
+    replaced = False
+    is_one_text = message.get_content_maintype() == "text" and not message.get_filename()
+    for part, is_other_form in [(message, False)] if is_one_text else _inline_parts(message):
+        text = _text(part)
+        replaced |= text is None
+        form = (text or "", part.get_content_type() == "text/html")
+        if not is_other_form or _says_more(form, passages):
+            passages.append(form)
     for part in message.walk():
         name = str(part.get("content-id", "")).strip().strip("<>").lower()
         data = part.get_payload(decode=True) if name and part.get_content_type() in _SHOWN else None
@@ -98,23 +107,32 @@ def body_of(content: bytes) -> MailBody:
     return MailBody(tuple(passages), pictures, replaced)
 
 
-def _inline_parts(part: Message) -> Iterator[Message]:
+def _says_more(form: tuple[str, bool], shown: Sequence[tuple[str, bool]]) -> bool:
+    """True where another form of a mail says what is not shown yet."""
+    return says_more(_words_of_form(*form), "\n".join(_words_of_form(*passage) for passage in shown))
+
+
+def _words_of_form(text: str, is_markup: bool) -> str:
+    return text_of_markup(text) if is_markup else text
+
+
+def _inline_parts(part: Message) -> Iterator[tuple[Message, bool]]:
+    """What a mail says, in its order, and behind each passage the other forms of it, which are told as such."""
     kind = part.get_content_type()
     if kind == "message/rfc822" or not isinstance(part, EmailMessage):
         return
     if not part.is_multipart():
-        if part.get_content_disposition() != "attachment" and not part.get_filename():
-            yield part
+        is_attached = part.get_content_disposition() == "attachment" or part.get_filename()
+        if kind in _TEXTS and not is_attached:
+            yield part, False
         return
-    parts = list(part.iter_parts())
-    if kind == "multipart/alternative":
-        for choice in reversed(parts):
-            shown = list(_inline_parts(choice))
-            if any(inner.get_content_type() in ("text/html", "text/plain") for inner in shown):
-                yield from shown
-                return
-    for inner in parts:
-        yield from _inline_parts(inner)
+    choices = [list(_inline_parts(inner)) for inner in part.iter_parts()]
+    if kind == "multipart/alternative":  # the richest is the last
+        richest, *others = [choice for choice in reversed(choices) if choice] or [[]]
+        yield from richest
+        yield from ((inner, True) for choice in others for inner, _ in choice)
+        return
+    yield from (inner for choice in choices for inner in choice)
 
 
 def _text(part: Message) -> str | None:
@@ -212,4 +230,4 @@ def _digest(payload: bytes) -> str:
     return hashlib.sha256(payload).hexdigest()
 
 
-MAIL = LibraryConverter("mail", ("weasyprint", "pikepdf"), make_mail, revision=2, options=("language",))
+MAIL = LibraryConverter("mail", ("weasyprint", "pikepdf"), make_mail, revision=3, options=("language",))

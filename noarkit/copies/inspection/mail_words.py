@@ -13,7 +13,7 @@ from pathlib import Path
 from noarkit.copies.tokens import tokens
 from noarkit.documents.layers import text_for
 from noarkit.documents.mail import zone_text
-from noarkit.documents.mail_text import mail_lines, mail_moments
+from noarkit.documents.mail_text import mail_lines, mail_moments, says_more
 from noarkit.documents.refusal import DocumentRefused, Refusal
 
 _MOST_BYTES = 256 * 1024 * 1024
@@ -34,9 +34,16 @@ def _times(content: bytes) -> Iterator[str]:
 
 
 def mail_texts(path: Path) -> list[str] | None:
-    """The parties, subject and body of a mail, as `mail_words` counts them. Raises `DocumentRefused`."""
+    """The parties, subject and body of a mail, as `mail_words` counts them, and any other form of it that says more.
+
+    Raises `DocumentRefused`.
+    """
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     lines = mail_lines(path.read_bytes())
+    if lines is None:
+        return None
     layers = text_for("words")
-    return None if lines is None else [line.text for line in lines if line.layer in layers]
+    shown = [line.text for line in lines if line.layer in layers]
+    others = [line.text for line in lines if line.layer == "alternative"]
+    return [*shown, *(text for text in others if says_more(text, "\n".join(shown)))]

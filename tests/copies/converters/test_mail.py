@@ -15,9 +15,10 @@ from noarkit.copies.converters.mail import MAIL, spoken_moment
 from noarkit.copies.converters.markup_cleaning import clean_markup
 from noarkit.copies.gates.words import WordsGate
 from noarkit.copies.inspection import words_of
+from noarkit.copies.inspection.mail_words import mail_words
 from noarkit.copies.port import Failure, Identity, Product
 from noarkit.copies.reasons import Reason
-from noarkit.documents.mail import moments_of
+from noarkit.documents.mail import moments_of, read_mail
 from tests.copies.converters.library_tasks import Workbench, text_by_poppler
 from tests.copies.gates.drawing import draw_pdf, picture_with_cross
 
@@ -61,7 +62,9 @@ def test_norwegian_letters_survive_every_way_of_sending(
     mail = _mail()
     mail.set_content(TEXT, charset=charset, cte=encoding)
     product, findings = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
-    assert findings == ()  # the gates compared its words
+    counts = [found.data for found in findings if found.code == "counted"]
+    assert counts and all(data["original"] == data["copy"] for data in counts)
+    assert {found.code for found in findings} == {"counted", "not-counted"}  # pictures of a mail are not
     _assert_shown(
         product.path, "Vi viser til søknaden om påbygg på Ærøya.", "Åse Øvrebø <ase@kommune.example>", "Bjørn Bø",
         "Søknad om påbygg – Ærøya", "Emne", "3. februar 2026 10:11 +01:00",
@@ -145,7 +148,7 @@ def test_a_rich_mail_shows_its_own_pictures_and_calls_nobody(
     assert codes["remote-refused"]["count"] == 2
     _assert_shown(product.path, "Kjære søker, vedtaket er fattet.", "Hilsen Åse", "Søknad om påbygg")
     text = text_by_poppler(product.path) or ""
-    assert "skjult" not in text and "Den enkle" not in text
+    assert "skjult" not in text and "Den enkle" in text  # which says something else
     with pikepdf.open(product.path) as pdf:
         images = [item for item in pdf.objects if isinstance(item, pikepdf.Stream) and item.get("/Subtype") == "/Image"]
         assert [int(image.Width) for image in images] == [60]
@@ -183,7 +186,8 @@ def test_words_of_a_mail_are_those_a_reader_sees(tmp_path: Path) -> None:
     mail.add_attachment("vedlagt", filename="v.txt")
     words = words_of(_store(tmp_path, mail), Identity("fmt/278", "message/rfc822", "eml", "signature"))
     assert words is not None and {"emneord", "åse", "postmottak", "riktholdig"} <= set(words)
-    assert not {"enkelt", "stil", "vedlagt"} & set(words)
+    assert not {"stil", "vedlagt"} & set(words)
+    assert "enkelt" in words  # which the other form does not say
 
 
 @pytest.mark.parametrize(
@@ -201,3 +205,47 @@ def test_words_of_a_mail_are_those_a_reader_sees(tmp_path: Path) -> None:
 )
 def test_a_strangers_html_stays_in_its_place(markup: str, clean: str) -> None:
     assert clean_markup(markup, {}) == clean
+
+
+def test_a_form_of_a_mail_that_says_something_else_is_shown_too(tmp_path: Path, bench: Workbench) -> None:
+    mail = _mail()
+    mail.set_content("Beløpet er 4700 kroner.\nSe https://kommune.example/sak for mer.")
+    mail.add_alternative(
+        "<p>Beløpet er <b>7400</b> kroner.</p><p>Se <a href='#'>saken</a> for mer.</p>", subtype="html"
+    )
+    product, _ = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
+    _assert_shown(product.path, "Beløpet er 7400 kroner.", "Beløpet er 4700 kroner.")
+
+
+def test_a_form_of_a_mail_that_says_the_same_is_shown_once(tmp_path: Path, bench: Workbench) -> None:
+    mail = _mail()
+    mail.set_content("Beløpet er 4700 kroner.\nSe <https://kommune.example/sak> for mer. [cid:logo.png]")
+    mail.add_alternative("<p>Beløpet er 4700 kroner.</p><p>Se <a href='#'>her</a> for mer.</p>", subtype="html")
+    product, _ = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
+    text = text_by_poppler(product.path)
+    assert text is None or text.count("4700") == 1
+
+
+@pytest.mark.parametrize("subtype", ["calendar", "plain"])
+def test_a_mail_that_is_one_text_of_any_kind_is_shown(subtype: str, tmp_path: Path, bench: Workbench) -> None:
+    mail = _mail()
+    mail.set_content("BEGIN:VCALENDAR\nSUMMARY:Befaring på Ærøya\nEND:VCALENDAR\n", subtype=subtype)
+    product, _ = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
+    _assert_shown(product.path, "Befaring på Ærøya")
+
+
+def test_a_copy_that_lacks_a_form_that_says_something_else_is_no_copy(tmp_path: Path) -> None:
+    mail = _mail()
+    mail.set_content("Beløpet er 4700 kroner.")
+    mail.add_alternative("<p>Beløpet er 7400 kroner.</p>", subtype="html")
+    words = mail_words(_store(tmp_path, mail))
+    assert words is not None
+    assert (words["4700"], words["7400"]) == (1, 1)
+
+
+def test_a_mail_that_is_nothing_but_a_file_has_a_document() -> None:
+    content = _mail().as_bytes() + b"Content-Type: application/pdf\nContent-Transfer-Encoding: base64\n\nJVBERi0=\n"
+    content = content.replace(b"\n\nContent-Type", b"\nContent-Type")
+    assert [(part.media_type, part.payload) for part in read_mail(content).attachments] == [
+        ("application/pdf", b"%PDF-")
+    ]
