@@ -24,11 +24,18 @@ _SINGLE_BYTE = ("cp1252", "cp865", "mac_roman", "iso8859_10")
 _NORDIC = frozenset("æøåÆØÅäöüÄÖÜéèêóòôÉáàâ«»–—’‘“”…§°½ ")
 _SAMI = frozenset("čđŋšŧžČĐŊŠŦŽ")
 _ODD = re.compile("[\x80-\x9f\ufffd¡¢¤¥¦¨ª¬¯±²³´µ¶·¸¹º¿×÷þÞðÐ═║╔╗╚╝─│┌┐└┘▒░▓√∫∂∆˙˚˝˛ˇ◊Ω≈≠]")
+_RIVALS = ("cp1252", "mac_roman", "cp865", "cp850", "cp437")
+"""What a Norwegian text of one byte a letter may be in; those that read it alike are one."""
+_SMALL, _LARGE = frozenset("æøå"), frozenset("ÆØÅ")
+_USUAL_SIGNS = frozenset("äöüÄÖÜéèêóòôÉáà«»–—’‘“”…§°½ ")
+_TWICE = re.compile("Ã[\u0080-\u00bf†˜…]|â€[œ\u009d™“”\u0093\u0094]")
+"""Letters of UTF-8 that were read as Windows has them, and written once more: `Ã¸` for `ø`."""
 _ALL_MARKS = tuple(mark for mark, _ in MARKS)
 _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS, _MOST_ZEROS = 0.02, 0.002
 """Shares of a text: what a terminal wrote down has bells, steps back and escapes, and still is one."""
 _LEAST_WIDE_BYTES = 8
+_SCORED_BYTES = 256 * 1024
 _NEVER = frozenset({"utf_7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs"})
 
 
@@ -84,6 +91,37 @@ def known_encoding(name: str) -> str:
         return ""
     is_text = info.name.replace("-", "_") not in _NEVER and getattr(info, "_is_text_encoding", True)
     return info.name if is_text else ""
+
+
+def is_encoded_twice(text: str) -> bool:
+    """True for a text in which letters stand as two signs each: it was read in a wrong encoding, and written again."""
+    return bool(_TWICE.search(text))
+
+
+def likelier_readings(content: bytes, encoding: str) -> dict[str, str]:
+    """Readings of a text that make more of a Norwegian one than `encoding` does, by their encodings, the best first."""
+    sample = content[:_SCORED_BYTES]
+    readings = {name: sample.decode(name, "replace") for name in _RIVALS}
+    limit = _norwegian(sample.decode(encoding, "replace"))
+    scores = {name: _norwegian(text) for name, text in readings.items()}
+    better = sorted((name for name in _RIVALS if scores[name] > limit), key=lambda name: -scores[name])
+    return {name: readings[name] for name in better}
+
+
+def _norwegian(text: str) -> int:
+    """How much of a Norwegian text this is, by its letters beyond ASCII: those of Norwegian in the case of the letter
+    before them speak for it, other letters and signs against it."""
+    score = 0
+    for before, character in zip(f" {text}", text, strict=False):
+        if character < "\x80":
+            continue
+        if character in _SMALL or character in _LARGE:
+            score += -2 if character in _LARGE and before.islower() else 4
+        elif character in _USUAL_SIGNS:
+            score += 1
+        else:
+            score -= 2 if character.isalpha() else 3
+    return score
 
 
 def _wide(sample: bytes) -> str:

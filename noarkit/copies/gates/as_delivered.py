@@ -14,6 +14,7 @@ import orjson
 from noarkit.copies.port import Failure, Finding
 from noarkit.copies.reasons import Reason
 from noarkit.documents.damage import ENCRYPTED, MOST_UNPACKED, opens
+from noarkit.documents.encodings import is_encoded_twice
 from noarkit.documents.pictures import PictureUnreadable, open_picture
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
@@ -72,8 +73,11 @@ def _utf8(path: Path) -> Verdict:
     try:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
-                if "\0" in decoder.decode(chunk):
+                text = decoder.decode(chunk)
+                if "\0" in text:
                     return Failure(Reason.WRONG_FORMAT, {"wanted": "utf-8", "is": "binary"})
+                if is_encoded_twice(text):  # a person decides, over a copy
+                    return Failure(Reason.WRONG_FORMAT, {"wanted": "utf-8", "is": "another encoding"})
             decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         return Failure(Reason.WRONG_FORMAT, {"wanted": "utf-8", "is": "another encoding", "at": error.start})

@@ -10,6 +10,8 @@ import pikepdf
 import pytest
 from PIL import Image
 
+from noarkit.copies.answers import answer_findings
+from noarkit.copies.gates.as_delivered import check_as_delivered
 from noarkit.copies.gates.characters import CharactersGate
 from noarkit.copies.gates.formats import FormatGate
 from noarkit.copies.gates.pages import PagesGate
@@ -296,3 +298,36 @@ def test_all_gates_together_name_the_one_that_refused(identifier: Identifier, tm
     assert isinstance(refused, Failure)
     assert (refused.reason, refused.data["gate"]) == (Reason.WRONG_FORMAT, "format")
     assert pass_gates(gates, task, _product(valid)) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "codes"),
+    [
+        ("Søknad på Ærøya".encode("cp1252"), "cp1252", []),
+        ("Søknad på Ærøya".encode("cp865"), "cp1252", ["encoding-doubtful"]),
+        ("Søknad på Ærøya".encode("mac_roman"), "cp1252", ["encoding-doubtful"]),
+        ("Søknad på Ærøya".encode().decode("cp1252").encode(), "utf-8", ["encoded-twice"]),
+        ("Søknad\n".encode() + "på Ærøya\n".encode("cp1252"), "cp1252", ["encoded-twice"]),
+    ],
+    ids=["right", "dos", "mac", "twice", "mixed"],
+)
+def test_a_text_in_doubt_waits_for_a_person(content: bytes, encoding: str, codes: list[str], tmp_path: Path) -> None:
+    source, copy = tmp_path / "notat.txt", tmp_path / "copy.txt"
+    source.write_bytes(content)
+    copy.write_bytes(content.decode(encoding).encode())
+    identity = Identity("x-fmt/111", "text/plain", "txt", "text")
+    task = _task(source, identity, "utf-8")
+    findings = TextGate().check(task, _product(copy, Finding("decoded-as", {"encoding": encoding})))
+    assert not isinstance(findings, Failure)
+    assert [found.code for found in findings] == codes
+    assert answer_findings(task.rule, findings, "made").state == ("held" if codes else "made")
+    if codes == ["encoding-doubtful"]:
+        assert "Søknad på Ærøya" in str(findings[0].data["readings"])
+
+
+def test_a_text_that_was_written_twice_is_not_kept_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notat.txt"
+    path.write_bytes("Søknad".encode().decode("cp1252").encode())
+    assert isinstance(check_as_delivered(path, "utf-8"), Failure)
+    path.write_bytes("Søknad Â".encode())
+    assert check_as_delivered(path, "utf-8") == ()
