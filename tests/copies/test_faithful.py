@@ -71,6 +71,20 @@ DRAWN: Mapping[str, bytes] = {
     "kryss.docx": docx("Krysset er satt:", unfaithful.TICKED),
 }
 BOXES: Mapping[str, bytes] = {"rute.docx": docx(unfaithful.UNDRAWN)}
+TEXTS: Mapping[str, tuple[bytes, set[str]]] = {
+    "windows.txt": ("Søknad om påbygg på Ærøya".encode("cp1252"), set()),
+    "dos.txt": ("Søknad om påbygg på Ærøya".encode("cp865"), {"encoding-doubtful"}),
+    "dobbelt.txt": ("Søknad om påbygg".encode().decode("cp1252").encode(), {"encoded-twice"}),
+}
+TOLD: Mapping[str, tuple[bytes, set[str]]] = {
+    "vevside-i-brev.docx": (
+        unfaithful.letter_with_chunk("del.html", "<p>Vedlagt avtaletekst</p>"),
+        {"objects-missing"},
+    ),
+    "ukjent-i-brev.docx": (unfaithful.letter_with_chunk("del.bin", "avtaletekst"), {"parts-unread"}),
+    "figur-i-brev.docx": (unfaithful.letter_with_new_chart("Utslippsgraf"), {"objects-missing"}),
+}
+"""Letters with parts of other kinds that hold text."""
 EQUATIONS: Mapping[str, bytes] = {
     "formel.docx": docx("Formelen er", unfaithful.equation("teller71", "nevner72"), "slutt"),
     "formel.odt": unfaithful.formula_in_a_text("energi", "masse"),
@@ -122,6 +136,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **GOOD,
         **{name: content for name, (content, _) in HELD.items()},
         **REFUSED,
+        **{name: content for name, (content, _) in (*TEXTS.items(), *TOLD.items())},
         **DRAWN,
         **BOXES,
         **CHANGED,
@@ -212,6 +227,12 @@ def test_a_copy_with_empty_boxes_waits_for_a_person(name: str, outcomes: dict[st
     assert (outcomes[name].state, outcomes[name].held_for) == ("held", {"letters-not-drawn"})
     words = [item["data"] for item in outcomes[name].findings if item["code"] == "counted"]
     assert all(each["original"] == each["copy"] for each in words)  # type: ignore[index]  # JSON
+
+
+@pytest.mark.parametrize("name", sorted([*TEXTS, *TOLD]))
+def test_text_that_a_copy_lacks_or_doubts_holds_it(name: str, outcomes: dict[str, Outcome]) -> None:
+    held_for = {**TEXTS, **TOLD}[name][1]
+    assert (outcomes[name].state, outcomes[name].held_for) == ("held" if held_for else "made", held_for)
 
 
 def test_every_cell_of_an_old_workbook_is_in_its_copy(outcomes: dict[str, Outcome]) -> None:

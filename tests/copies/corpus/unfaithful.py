@@ -95,6 +95,29 @@ def with_wrong_checksum(content: bytes, name: str) -> bytes:
     return bytes(changed)
 
 
+def letter_with_chunk(name: str, text: str) -> bytes:
+    """A letter with a document of another kind within it, which Word takes in when it opens the letter."""
+    return docx(
+        "Avtalen følger.",
+        '<w:altChunk r:id="del"/>',
+        relations=[("del", "aFChunk", name, False)],
+        extra={f"word/{name}": text},
+    )
+
+
+def letter_with_new_chart(title: str) -> bytes:
+    """A letter with a chart of a kind that only newer programs draw."""
+    space = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+    chart = f'<cx:chartSpace xmlns:cx="{space}" xmlns:a="{_A}"><a:p><a:r><a:t>{title}</a:t></a:r></a:p></cx:chartSpace>'
+    frame = (
+        f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{_WP}" xmlns:a="{_A}"><wp:extent cx="1800000" cy="1200000"/>'
+        f'<wp:docPr id="5" name="Graf"/><a:graphic><a:graphicData uri="{space}"><cx:chart xmlns:cx="{space}"'
+        ' r:id="graf"/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
+    )
+    relation = ("graf", "chartEx", "charts/chartEx1.xml", False)
+    return docx("Se grafen.", frame, relations=[relation], extra={"word/charts/chartEx1.xml": chart})
+
+
 def slides_with_pictures(*names: str) -> bytes:
     """A presentation with one of these pictures on each slide."""
     shapes = [_picture(number, _frame(500_000), "p") for number in range(len(names))]
