@@ -29,7 +29,7 @@ _RIVALS = ("cp1252", "mac_roman", "cp865", "cp850", "cp437")
 _SMALL, _LARGE = frozenset("æøå"), frozenset("ÆØÅ")
 _USUAL_SIGNS = frozenset("äöüÄÖÜéèêóòôÉáà«»–—’‘“”…§°½ ")
 _TWICE = re.compile("Ã[\u0080-\u00bf†˜…]|â€[œ\u009d™“”\u0093\u0094]")
-"""Letters of UTF-8 that were read as Windows has them, and written once more: `Ã¸` for `ø`."""
+"""Letters of UTF-8 that were read as Windows has them, and written once more: «Ã¸» for «ø»."""
 _ALL_MARKS = tuple(mark for mark, _ in MARKS)
 _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS, _MOST_ZEROS = 0.02, 0.002

@@ -94,9 +94,9 @@ def _is_body(part: Part) -> bool:
     return part.media_type in _BODIES or (part.top and not part.multipart and part.media_type.startswith("text/"))
 
 
-def says_more(text: str, shown: str) -> bool:
+def says_more(text: str, shown_text: str) -> bool:
     """True where a form of a mail has words that the form that is shown does not have."""
-    return bool(_words(_NO_WORDS.sub(" ", text)) - _words(shown))
+    return bool(_words(_NO_WORDS.sub(" ", text)) - _words(shown_text))
 
 
 def _words(text: str) -> set[str]:

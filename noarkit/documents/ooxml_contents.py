@@ -55,7 +55,7 @@ def _drawn_parts(parts: OfficeParts) -> Iterator[str]:
     yield parts.main
     yield from parts.of("footnotes", "endnotes")
     headers = parts.of("header", "footer")
-    if any(each.kind != "hyperlink" for name in headers for each in parts.relations(name)):
+    if any(relation.kind != "hyperlink" for name in headers for relation in parts.relations(name)):
         yield from (name for name in headers if name in shown_headers(parts))
 
 
@@ -77,7 +77,7 @@ class _Reader:
 
     def __init__(self, parts: OfficeParts, name: str, contents: Contents) -> None:
         self._package, self._name, self._contents = parts.package, name, contents
-        self._relations = {each.id: each for each in parts.relations(name)}
+        self._relations = {relation.id: relation for relation in parts.relations(name)}
         self._unseen = 0
         self._equation: list[str] | None = None
         self.pixels = 0

@@ -65,8 +65,8 @@ def shown_headers(parts: OfficeParts) -> frozenset[str]:
 
 
 def _header_parts(parts: OfficeParts, body: _Reader) -> frozenset[str]:
-    shown = body.shown_headers()
-    return frozenset(relation.target for relation in parts.relations(parts.main) if relation.id in shown)
+    names = body.shown_headers()
+    return frozenset(relation.target for relation in parts.relations(parts.main) if relation.id in names)
 
 
 def _local(name: str) -> str:

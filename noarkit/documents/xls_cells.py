@@ -144,8 +144,8 @@ class _Texts:
         parts: list[str] = []
         while length:
             width = 2 if flags & _WIDE else 1
-            left = (len(self._records[self._number]) - self._place) // width
-            count = min(length, left)
+            available = (len(self._records[self._number]) - self._place) // width
+            count = min(length, available)
             parts.append(self.take(count * width).decode("utf-16-le" if width == 2 else "latin-1", "replace"))
             length -= count
             if length:

@@ -107,9 +107,9 @@ def body_of(content: bytes) -> MailBody:
     return MailBody(tuple(passages), pictures, replaced)
 
 
-def _says_more(form: tuple[str, bool], shown: Sequence[tuple[str, bool]]) -> bool:
+def _says_more(form: tuple[str, bool], passages: Sequence[tuple[str, bool]]) -> bool:
     """True where another form of a mail says what is not shown yet."""
-    return says_more(_words_of_form(*form), "\n".join(_words_of_form(*passage) for passage in shown))
+    return says_more(_words_of_form(*form), "\n".join(_words_of_form(*passage) for passage in passages))
 
 
 def _words_of_form(text: str, is_markup: bool) -> str:
@@ -128,9 +128,9 @@ def _inline_parts(part: Message) -> Iterator[tuple[Message, bool]]:
         return
     choices = [list(_inline_parts(inner)) for inner in part.iter_parts()]
     if kind == "multipart/alternative":  # the richest is the last
-        richest, *others = [choice for choice in reversed(choices) if choice] or [[]]
+        richest, *poorer = [choice for choice in reversed(choices) if choice] or [[]]
         yield from richest
-        yield from ((inner, True) for choice in others for inner, _ in choice)
+        yield from ((inner, True) for choice in poorer for inner, _ in choice)
         return
     yield from (inner for choice in choices for inner in choice)
 

@@ -44,6 +44,6 @@ def mail_texts(path: Path) -> list[str] | None:
     if lines is None:
         return None
     layers = text_for("words")
-    shown = [line.text for line in lines if line.layer in layers]
-    others = [line.text for line in lines if line.layer == "alternative"]
-    return [*shown, *(text for text in others if says_more(text, "\n".join(shown)))]
+    body = [line.text for line in lines if line.layer in layers]
+    alternatives = [line.text for line in lines if line.layer == "alternative"]
+    return [*body, *(text for text in alternatives if says_more(text, "\n".join(body)))]

@@ -232,6 +232,8 @@ def test_a_mail_that_is_one_text_of_any_kind_is_shown(subtype: str, tmp_path: Pa
     mail.set_content("BEGIN:VCALENDAR\nSUMMARY:Befaring på Ærøya\nEND:VCALENDAR\n", subtype=subtype)
     product, _ = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
     _assert_shown(product.path, "Befaring på Ærøya")
+    words = mail_words(tmp_path / "brev.eml")
+    assert words is not None and words["befaring"] == 1
 
 
 def test_a_copy_that_lacks_a_form_that_says_something_else_is_no_copy(tmp_path: Path) -> None:
