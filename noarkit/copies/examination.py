@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from noarkit.copies.converters.ghostscript import OLDEST_FOR_TEXT, Ghostscript
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.registry import converters, sandbox_of
 from noarkit.copies.policy import Policy
@@ -57,14 +56,9 @@ def examine_tools(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]
 
 def _converters(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]:
     """Each converter that the policy names; one that is missing with the rules that have no other."""
-    known = converters(settings)
-    versions = {name: converter.version() for name, converter in known.items()}
+    versions = {name: converter.version() for name, converter in converters(settings).items()}
     for name in dict.fromkeys(name for rule in policy.rules.values() for name in rule.converters):
         version = versions.get(name)
-        converter = known.get(name)
-        if isinstance(converter, Ghostscript) and converter.old_version is not None:
-            yield ToolCheck("converter-old", "note", {"tool": name, "version": version, "needed": OLDEST_FOR_TEXT})
-            continue
         if version is not None:
             yield ToolCheck("converter", "ok", {"tool": name, "version": version})
             continue

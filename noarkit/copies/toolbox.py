@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from noarkit.copies.port import Converter, Failure, Finding, Gate, Identity, Rule, Task
 
@@ -71,26 +71,14 @@ def choose_converter(toolbox: Toolbox, rule: Rule, target: str, after: str | Non
     return next((choice for choice in choices if choice is not None), ConverterChoice())
 
 
-@runtime_checkable
-class AgeingConverter(Protocol):
-    """A converter some versions of whose program are not given every document."""
-
-    @property
-    def old_version(self) -> str | None:
-        """Its version where that is one of those; None otherwise."""
-        ...
-
-
 def unfit_fallback(toolbox: Toolbox, rule: Rule, name: str) -> str:
     """What stands behind the converter `name` of a rule for what that one refuses, and cannot do it here because it is
-    missing or too old; empty where nothing does, or another one can."""
+    missing; empty where nothing does, or another one can."""
     unfit = ""
     for later in rule.converters[rule.converters.index(name) + 1 :] if name in rule.converters else ():
         converter = toolbox.converters.get(later)
         if converter is None or converter.version() is None:
             unfit = unfit or later
-        elif isinstance(converter, AgeingConverter) and converter.old_version is not None:
-            unfit = unfit or str(converter.version())
         else:
             return ""
     return unfit

@@ -20,8 +20,10 @@ from noarkit.safe.children import child_environment
 _STYLE_WORDS = re.compile(
     r"[-, ]*(?:regular|bold|italic|oblique|light|medium|semibold|demi|black|thin|condensed|mt|ps|psmt)+$"
 )
+_PLACE = re.compile(rb"\|/[^|]*/")
+"""Where a font lies says nothing of what it is."""
 # what may stand for what, and nobody sees it: the same widths, or the same signs
-_TWINS: dict[str, str] = {
+TWINS: dict[str, str] = {
     "calibri": "carlito",
     "cambria": "caladea",
     "arial": "liberationsans",
@@ -47,7 +49,7 @@ def _font_list() -> bytes:
     program = shutil.which("fc-list")
     if program is None:
         return b""
-    command = [program, "--format", "%{family}|%{style}|%{fontversion}|%{file|basename}\n"]
+    command = [program, "--format", "%{family}|%{style}|%{fontversion}|%{file}\n"]
     answer = subprocess.run(  # noqa: S603
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=child_environment()
     )
@@ -56,15 +58,23 @@ def _font_list() -> bytes:
 
 def forget_fonts() -> None:
     """Asks fontconfig again the next time."""
-    for answer in (_font_list, font_digest, installed_families):
+    for answer in (_font_list, font_digest, installed_families, installed_font_files):
         answer.cache_clear()
 
 
 @cache
 def font_digest() -> str:
     """A digest of the fonts that fontconfig finds: families, versions, files. Empty where there is no fontconfig."""
-    listing = _font_list()
-    return hashlib.sha256(b"\n".join(sorted(listing.splitlines()))).hexdigest() if listing else ""
+    lines = [_PLACE.sub(b"|", line) for line in _font_list().splitlines()]
+    return hashlib.sha256(b"\n".join(sorted(lines))).hexdigest() if lines else ""
+
+
+@cache
+def installed_font_files() -> tuple[tuple[tuple[str, ...], str, str], ...]:
+    """The families, style and file of each font that fontconfig finds."""
+    lines = (line.split("|") for line in _font_list().decode("utf-8", "replace").splitlines())
+    found = {(tuple(parts[0].split(",")), parts[1], parts[3]) for parts in lines if len(parts) == 4}
+    return tuple(sorted(found))
 
 
 @cache
@@ -98,14 +108,14 @@ def missing_fonts(source: Path, copy: Path) -> tuple[Finding, ...]:
     embedded = embedded_fonts(copy)
     in_copy = {family(name) for name in embedded}
     lacking = [name for name in lacking if family(name) not in in_copy]  # the document may bring it along
-    expected = {name for font in asked for name in (family(font), _TWINS.get(family(font), ""))}
+    expected = {name for font in asked for name in (family(font), TWINS.get(family(font), ""))}
     used = sorted(name for name in embedded if family(name) not in expected) or sorted(embedded)
     return (Finding("fonts", {"asked": lacking, "used": used}),) if lacking and used else ()
 
 
 def _is_missing(name: str, here: frozenset[str]) -> bool:
     key = family(name)
-    return key not in here and _TWINS.get(key, key) not in here
+    return key not in here and TWINS.get(key, key) not in here
 
 
 def family(name: str) -> str:

@@ -1,8 +1,8 @@
 """The converter of last resort for PDF: Ghostscript draws a document again as PDF/A.
 
-It is for what nothing else can declare: fonts that are not embedded, colours without a profile. It drops links, notes
-and signatures without a word, its exit codes lie, and versions before 10.03 spoil text; so what it is given is chosen
-with care, and half a document never leaves this place.
+It is for what nothing else can copy. It drops links, notes and signatures without a word, its exit codes lie, and some
+versions of it spoil text, older and newer ones: whether one did, the letters of the copy say, and no number. What it is
+given is chosen with care, and half a document never leaves this place.
 """
 
 from __future__ import annotations
@@ -13,22 +13,19 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from noarkit.copies.converters.fonts import font_digest
 from noarkit.copies.converters.office_filters import PDF_FLAVOURS
+from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
-from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
+from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Completed, Limits, Sandbox
 from noarkit.safe.workplace import temporary_folder
 
-_REVISION = 1
-_SAFE_FOR_TEXT = (10, 3)
-"""10.00.0 to 10.02.0 corrupt text that was there already."""
-OLDEST_FOR_TEXT = ".".join(f"{part:02d}" for part in _SAFE_FOR_TEXT)
+_REVISION = 2
 
 # pictures are handed through as they are, and never made smaller
 _SWITCHES = (
@@ -50,17 +47,6 @@ _DEFINITION = """%!
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PdfFacts:
-    """What decides whether Ghostscript may have a PDF."""
-
-    pages: int
-    has_text: bool
-    is_signed: bool
-    has_attachments: bool
-    links: int
-
-
 class Ghostscript:
     """Ghostscript as a converter. `program` is `gs` or where it lies."""
 
@@ -79,11 +65,6 @@ class Ghostscript:
             completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=10, wall_s=60))
         found = re.match(r"\d+(\.\d+)+", completed.stdout)
         return found.group() if found and completed.exit_code == 0 else None
-
-    @property
-    def old_version(self) -> str | None:
-        """Its version where that spoils text, so that no PDF with text is given to it; None otherwise."""
-        return self._number if self._number is not None and is_too_old(self._number) else None
 
     def version(self) -> str | None:
         """`Ghostscript 10.03.1`; None where there is none, or the libraries that look over its shoulder are missing."""
@@ -104,13 +85,12 @@ class Ghostscript:
             yield task, self._convert(task)
 
     def _convert(self, task: Task) -> Outcome:
-        number = self._number
-        if number is None or not _has_libraries():
+        if self._number is None or not _has_libraries():
             return Failure(Reason.TOOL_MISSING, {"tool": self._program})
         if task.target not in PDF_FLAVOURS:
             return Failure(Reason.NO_RULE, {"target": task.target})
         facts = pdf_facts(task.source)
-        failure = facts if isinstance(facts, Failure) else refusal(facts, number)
+        failure = facts if isinstance(facts, Failure) else facts.refusal(task.target)
         if failure is not None or isinstance(facts, Failure):
             return failure or Failure(Reason.DAMAGED)
         with tempfile.TemporaryDirectory(prefix=".gs-", dir=task.folder, ignore_cleanup_errors=True) as name:
@@ -156,59 +136,14 @@ class Ghostscript:
         if after.pages != facts.pages:
             result.unlink()
             return Failure(Reason.PAGES_DIFFER, {"source": facts.pages, "copy": after.pages})
-        dropped = facts.links - after.links
         return Product(
             path=result,
             tool="Ghostscript",
             version=str(self._number),
-            findings=(Finding("links-dropped", {"count": dropped}),) if dropped > 0 else (),
             cpu_s=completed.cpu_s,
             wall_s=completed.wall_s,
             peak_bytes=completed.peak_bytes,
         )
-
-
-def refusal(facts: PdfFacts, number: str) -> Failure | None:
-    """Why Ghostscript of a version must not have a PDF; None where it may."""
-    if facts.is_signed:
-        return Failure(Reason.SIGNED)
-    if facts.has_attachments:
-        return Failure(Reason.ATTACHMENTS)
-    if facts.has_text and is_too_old(number):
-        return Failure(Reason.TOOL_TOO_OLD, {"tool": f"Ghostscript {OLDEST_FOR_TEXT}", "version": number})
-    return None
-
-
-def is_too_old(number: str) -> bool:
-    """True for a version that spoils text."""
-    return tuple(int(part) for part in number.split(".")[:2]) < _SAFE_FOR_TEXT
-
-
-def pdf_facts(path: Path) -> PdfFacts | Failure:
-    """Looks into a PDF; a failure where it has a password, or no pages, or cannot be read without repair."""
-    import pikepdf
-
-    try:
-        with pikepdf.open(path, attempt_recovery=False) as pdf:
-            if not len(pdf.pages):
-                return Failure(Reason.DAMAGED, {"pages": 0})
-            kinds = [
-                (str(item.get("/Type", "")), str(item.get("/Subtype", "")), "/ByteRange" in item)
-                for item in pdf.objects
-                if isinstance(item, pikepdf.Dictionary)
-            ]
-            annotations = [note for page in pdf.pages for note in page.obj.get("/Annots", ())]
-            return PdfFacts(
-                pages=len(pdf.pages),
-                has_text=any(kind == "/Font" for kind, _, _ in kinds),
-                is_signed=any(ranged or kind == "/Sig" for kind, _, ranged in kinds),
-                has_attachments=bool(pdf.attachments),
-                links=sum(note.get("/Subtype") == "/Link" for note in annotations),
-            )
-    except pikepdf.PasswordError:
-        return Failure(Reason.PASSWORD)
-    except (pikepdf.PdfError, ValueError, TypeError, AttributeError) as error:  # what qpdf makes of broken objects
-        return Failure(Reason.DAMAGED, {"why": type(error).__name__})
 
 
 def _has_libraries() -> bool:

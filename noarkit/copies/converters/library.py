@@ -21,6 +21,7 @@ from functools import partial
 
 import orjson
 
+from noarkit.copies.converters.fonts import font_digest, installed_font_files
 from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.children import WorkerLost
@@ -51,6 +52,8 @@ class LibraryConverter:
     make: Callable[[Task], Outcome]
     revision: int = 1
     options: tuple[str, ...] = ()
+    uses_fonts: bool = False
+    """True where the fonts of this machine change what it makes."""
 
     def version(self) -> str | None:
         """The versions of its libraries; None where one is missing."""
@@ -61,7 +64,9 @@ class LibraryConverter:
 
     def options_digest(self, rule: Rule, target: str) -> str:
         """A digest of its own revision, the target, and the options that it reads."""
-        parts = [self.revision, target, [rule.options.get(option) for option in self.options]]
+        parts: list[object] = [self.revision, target, [rule.options.get(option) for option in self.options]]
+        if self.uses_fonts:
+            parts.append(font_digest())
         return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()[:16]
 
     def batch_size(self, task: Task) -> int:
@@ -74,6 +79,8 @@ class LibraryConverter:
         if self.version() is None:
             yield from ((task, Failure(Reason.TOOL_MISSING, {"tool": self.packages[0]})) for task in tasks)
             return
+        if self.uses_fonts:
+            installed_font_files()  # asked once here, and not by every child
         waiting = list(tasks)
         while waiting:
             for task, outcome in _outcomes_of_a_child(self.make, tuple(waiting)):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.copies.converters.ghostscript import pdf_facts
 from noarkit.copies.converters.library import LibraryConverter, product_of
+from noarkit.copies.converters.pdf_facts import pdf_facts
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason

@@ -11,7 +11,7 @@ from noarkit.copies.converters.media import media_converters
 from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.page import PAGE
-from noarkit.copies.converters.pdf import PDF_DECLARE
+from noarkit.copies.converters.pdf import PDF_DECLARE, PDF_REPAIR
 from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.port import Converter
@@ -25,7 +25,16 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     Where programs must be isolated and cannot be, those that run one are left out.
     """
     sandbox = sandbox_of(settings)
-    libraries: tuple[Converter, ...] = (TextConverter(), PDF_DECLARE, IMAGE, IMAGE_PDF, PAGE, MAIL, SNAPSHOT)
+    libraries: tuple[Converter, ...] = (
+        TextConverter(),
+        PDF_DECLARE,
+        PDF_REPAIR,
+        IMAGE,
+        IMAGE_PDF,
+        PAGE,
+        MAIL,
+        SNAPSHOT,
+    )
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or ""),
         Ghostscript(sandbox, settings.program("ghostscript") or ""),

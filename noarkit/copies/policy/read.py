@@ -21,7 +21,7 @@ SHIPPED = ("no-raf-2022",)
 CHECKS = ("pdfa", "opens", "utf-8", "xml", "json", "zip", "self-contained", "image", "tiff", "codec")
 """What `validate` may ask of a document that is kept as it is."""
 CONVERTERS = (
-    *("office", "ghostscript", "pdf-declare", "image", "image-pdf", "text", "page", "mail"),
+    *("office", "pdf-declare", "pdf-repair", "pdftocairo", "ghostscript", "image", "image-pdf", "text", "page", "mail"),
     *("sound", "video", "snapshot", "ocr"),
 )
 TARGETS = ("pdfa-1b", "pdfa-2b", "pdfa-3b", "odt", "ods", "odp", "png", "tiff", "flac", "mkv", "utf-8")
