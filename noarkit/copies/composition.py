@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from noarkit.copies.converters.registry import converters
+from noarkit.copies.converters.registry import converters, sandbox_of
 from noarkit.copies.gates.as_delivered import check_as_delivered
 from noarkit.copies.gates.registry import all_gates
 from noarkit.copies.identity import Identifier
@@ -13,13 +13,14 @@ from noarkit.copies.inspection import inspect, words_of
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 from noarkit.copies.settings import CopySettings
 from noarkit.copies.toolbox import Toolbox
+from noarkit.documents.poppler import Poppler
 
 
 @contextmanager
 def toolbox(settings: CopySettings) -> Iterator[Toolbox]:
     """The tools of one process. Raises `ConfigFault` where what identifies documents is not installed."""
     with Identifier() as identifier:
-        gates = all_gates(identifier, words_of, verapdf=settings.program("verapdf"))
+        gates = all_gates(identifier, words_of, verapdf=settings.program("verapdf"), poppler=second_reader(settings))
 
         def gates_for(task: Task) -> tuple[Gate, ...]:
             if task.target:
@@ -27,6 +28,13 @@ def toolbox(settings: CopySettings) -> Iterator[Toolbox]:
             return (AsDeliveredGate(),) if "validate" in task.rule.options else ()
 
         yield Toolbox(identifier.identify, inspect, converters(settings), gates_for)
+
+
+def second_reader(settings: CopySettings) -> Poppler | None:
+    """Poppler, where it is there and may be run."""
+    sandbox = sandbox_of(settings)
+    poppler = Poppler(sandbox.bubblewrap)
+    return poppler if poppler.is_there and (settings.isolation != "required" or sandbox.isolated) else None
 
 
 class AsDeliveredGate:

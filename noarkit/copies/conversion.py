@@ -24,8 +24,10 @@ from noarkit.safe.digest import Digest, copy_hashing
 
 KEEP = "keep"
 """Stands for a converter where the document itself is what is delivered, if it passes the gates."""
-REFUSALS = frozenset({Reason.CONTENT_REFUSED, Reason.TOOL_MISSING, Reason.TOOL_TOO_OLD})
-"""What a converter says where it is not for such a document, so that the next one of the rule may try."""
+FINAL = frozenset(
+    {Reason.SIGNED, Reason.ATTACHMENTS, Reason.PASSWORD, Reason.DISK_FULL, Reason.TOO_LARGE, Reason.MEMORY, Reason.BOMB}
+)
+"""Why a document has no copy by any converter. After all else the next one of its rule may try: the gates stay."""
 UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
 """Why a document cannot be kept as it is, so that another rule of the policy may be for it."""
 T = TypeVar("T")
@@ -112,7 +114,7 @@ def _converted(name: str, ready: Sequence[BatchTask], toolbox: Toolbox) -> Itera
 
 def _settled(item: BatchTask, outcome: Outcome, toolbox: Toolbox) -> Settlement:
     if isinstance(outcome, Failure):
-        return replace(_fallen(item, outcome), refused=outcome.reason in REFUSALS)
+        return replace(_fallen(item, outcome), refused=outcome.reason not in FINAL)
     return _examine(item, outcome, toolbox, is_original=False)
 
 
@@ -135,13 +137,15 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original
         file = item.passed / product.path.name
         taken = _attempt("result", lambda: _take(product.path, file, task))
         if isinstance(taken, Failure):
-            return Settlement(item.n, _measured(_failed(taken, findings), product))
+            return _rejected(item, taken, product, _failed(taken, findings))
         digest = taken
     failure = _through_gates(task, replace(product, path=file), toolbox, findings, verdicts)
     if failure is not None:
-        if not is_original:
-            file.unlink(missing_ok=True)
-        return Settlement(item.n, _measured(_failed(failure, findings, verdicts), product))
+        outcome = _failed(failure, findings, verdicts)
+        if is_original:
+            return Settlement(item.n, _measured(outcome, product))
+        file.unlink(missing_ok=True)
+        return _rejected(item, failure, product, outcome)
     answer = answer_findings(task.rule, findings, "kept" if is_original else "made")
     bare = CopyOutcome(answer.state, answer.reason, answer.data, tuple(findings), verdicts)
     outcome = _measured(bare, product)
@@ -158,6 +162,11 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original
         ),
         file,
     )
+
+
+def _rejected(item: BatchTask, failure: Failure, product: Product, outcome: CopyOutcome) -> Settlement:
+    """A file that is no copy: another converter of the rule may make one."""
+    return Settlement(item.n, _measured(outcome, product), refused=failure.reason not in FINAL)
 
 
 def _measured(outcome: CopyOutcome, product: Product) -> CopyOutcome:

@@ -12,6 +12,7 @@ from noarkit.safe.processors import usable_processors
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "soffice": ("soffice", "libreoffice"),
     "ghostscript": ("gs", "gswin64c"),
+    "pdftocairo": ("pdftocairo",),
     "ffmpeg": ("ffmpeg",),
     "ffprobe": ("ffprobe",),
     "tesseract": ("tesseract",),

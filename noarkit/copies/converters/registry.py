@@ -12,6 +12,7 @@ from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.page import PAGE
 from noarkit.copies.converters.pdf import PDF_DECLARE, PDF_REPAIR
+from noarkit.copies.converters.pdftocairo import PdfToCairo
 from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.port import Converter
@@ -37,6 +38,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     )
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or ""),
+        PdfToCairo(sandbox, settings.program("pdftocairo") or "pdftocairo"),
         Ghostscript(sandbox, settings.program("ghostscript") or ""),
         *media_converters(sandbox, settings.program("ffmpeg") or "ffmpeg").values(),
         TextRecognition(sandbox, settings.program("ocrmypdf") or "ocrmypdf"),

@@ -4,10 +4,12 @@
     formats       is it the format that was to be made, by its bytes?
     validity      is it valid PDF/A: our validator, and that of the site where one is named
     pages         are there pages, as many as in the original, and none blank that was not?
-    words         are the words of the original in it?
+    letters       are the letters of a PDF in the PDF made of it?
+    words         are the words of any other original in it?
     characters    does anything in it say that something was lost?
     contents      is all else that the original holds in it: counted in both, kind by kind?
     cells         are the cells of a spreadsheet in it, each at its place?
+    marks         are links, bookmarks, structure and the values of a form still there?
     pictures      does it look like the original?
     texts         is a text the same text in another encoding?
     latest        what several gates read of the same file is read once

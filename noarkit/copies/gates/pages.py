@@ -5,13 +5,16 @@ A converter that could not read a document may still make a valid PDF/A of one e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.documents.pdf_pages import PdfPages, PdfUnreadable, TextsOf, is_blank, open_pages, read_texts
+
+CountOf = Callable[[Path], int | None]
+"""What tells the number of pages of a PDF; None where it cannot open it."""
 
 _MOST_DRAWN = 400
 """How many pages without text are drawn to see whether they are blank."""
@@ -22,6 +25,8 @@ class PagesGate:
     """The pages of a PDF that was made."""
 
     texts_of: TextsOf = read_texts
+    count_of: CountOf | None = None
+    """A second reader of the number of pages, whose word on the original is taken where it has one."""
     name: str = "pages"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -34,12 +39,18 @@ class PagesGate:
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
         if is_pdf(task):
-            failure = _compare(task.source, count, blank)
+            failure = self._compare(task.source, count, blank)
             if failure is not None:
                 return failure
         elif len(blank) == count:
             return Failure(Reason.BLANK, {"pages": count})
         return (Finding("blank-pages", {"count": len(blank), "pages": count}),) if blank else ()
+
+    def _compare(self, source: Path, count: int, blank: frozenset[int]) -> Failure | None:
+        counted = self.count_of(source) if self.count_of is not None else None
+        if counted is not None and counted != count:
+            return Failure(Reason.PAGES_DIFFER, {"pages": count, "original": counted})
+        return _compare(source, count, blank, is_counted=counted is not None)
 
 
 def is_pdf(task: Task) -> bool:
@@ -47,13 +58,15 @@ def is_pdf(task: Task) -> bool:
     return task.identity.media_type == "application/pdf"
 
 
-def _compare(source: Path, count: int, blank: frozenset[int]) -> Failure | None:
+def _compare(source: Path, count: int, blank: frozenset[int], *, is_counted: bool) -> Failure | None:
     try:
         with open_pages(source) as original:
-            if original.count != count:
+            if original.count != count and not is_counted:
                 return Failure(Reason.PAGES_DIFFER, {"pages": count, "original": original.count})
             lost = [number for number in sorted(blank) if not _is_blank_page(original, number)]
     except PdfUnreadable as error:
+        if is_counted and not error.locked and not blank:
+            return None
         return Failure(Reason.PASSWORD if error.locked else Reason.DAMAGED)
     return Failure(Reason.BLANK, {"pages": count, "page": lost[0] + 1}) if lost or not count else None
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.port import Failure, Finding, Product, Task
@@ -15,38 +18,75 @@ from noarkit.documents.pictures import PictureUnreadable, open_picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-DOTS_PER_INCH = 40
-MOST_DIFFERENCE = 4.0
-"""The mean difference (of 255) of a page that shows text: a substituted font stays below 2."""
-MOST_DIFFERENCE_OF_SCANS = 10.0
-"""The same of a page without text: a scan in black and white is smoothed in another way, and reaches 5."""
+DOTS_PER_INCH = 70
+_LONGEST = 820
+"""The same for a page of A4, in pixels of its longer side."""
+MOST_DIFFERENT = 0.01
+"""The share of a page that may look different, blurred: what another smoothing does is below it."""
+MOST_DIFFERENT_SHADES = 0.02
+"""The same of a page whose colours of print were read by a profile that it did not name."""
+_SEEN_BY_TWO = 8
+"""So many first pages are drawn by a second reader too."""
+_BLUR, _LEAST_DIFFERENCE = 3, 40
+"""Seven pixels by seven are taken together; a shade less apart than this (of 255) is the same."""
 MOST_PIXELS = 400_000_000
 _MOST_PAGES = 200
 _SAMPLED_PAGES = 40
 COMPARED_PICTURES = ("png", "tiff")
+PagePair: TypeAlias = "tuple[int, Image, Image]"
+"""The number of a page, and how it looks in the original and in the copy."""
+PagesDrawn: TypeAlias = "Callable[[Path, int, int], list[Image]]"
+"""Draws the first pages of a PDF: so many, so many pixels on the longer side."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLookGate:
     """Each page of a PDF that was made of a PDF looks as it did; of very many, some all over the document."""
 
+    drawn_by: PagesDrawn | None = None
+    """A second reader that draws, each page held against its own drawing of the original: the two never agree."""
     name: str = "look"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """Fails on the first page that looks different."""
         if not (task.target.startswith("pdf") and is_pdf(task)):
             return ()
+        has_new_shades = any(finding.code == "colours-assumed" for finding in product.findings)
+        limit = MOST_DIFFERENT_SHADES if has_new_shades else MOST_DIFFERENT
+        pairs = self._drawn_once(task.source, product.path)
+        if self.drawn_by is not None and not has_new_shades:
+            pairs = chain(pairs, _drawn_twice(self.drawn_by, task.source, product.path))
         try:
-            with open_pages(task.source) as original, open_pages(product.path) as copy:
-                step = max(1, original.count // _SAMPLED_PAGES) if original.count > _MOST_PAGES else 1
-                for number in range(0, min(original.count, copy.count), step):
-                    limit = MOST_DIFFERENCE if original.text(number).strip() else MOST_DIFFERENCE_OF_SCANS
-                    found = difference(original.picture(number, DOTS_PER_INCH), copy.picture(number, DOTS_PER_INCH))
-                    if found > limit:
-                        return Failure(Reason.IMAGE_DIFFERS, {"page": number + 1, "difference": round(found, 1)})
+            for number, original, copy in pairs:
+                share = different_share(original, copy)
+                if share > limit:
+                    return Failure(Reason.IMAGE_DIFFERS, {"page": number + 1, "percent": round(100 * share, 1)})
         except PdfUnreadable as error:
             return Failure(Reason.PASSWORD if error.locked else Reason.DAMAGED)
         return ()
+
+    def _drawn_once(self, source: Path, copy: Path) -> Iterator[PagePair]:
+        """The pages as the library draws them; none of a damaged original that only the second reader can open."""
+        with ExitStack() as stack:
+            try:
+                original = stack.enter_context(open_pages(source))
+            except PdfUnreadable as error:
+                if error.locked or self.drawn_by is None:
+                    raise
+                return
+            made = stack.enter_context(open_pages(copy))
+            step = max(1, original.count // _SAMPLED_PAGES) if original.count > _MOST_PAGES else 1
+            for number in range(0, min(original.count, made.count), step):
+                yield number, original.picture(number, DOTS_PER_INCH), made.picture(number, DOTS_PER_INCH)
+
+
+def _drawn_twice(draw: PagesDrawn, source: Path, copy: Path) -> Iterator[PagePair]:
+    """The first pages as the second reader draws them. Raises `PdfUnreadable` where it can draw none of the copy."""
+    originals, copies = draw(source, _SEEN_BY_TWO, _LONGEST), draw(copy, _SEEN_BY_TWO, _LONGEST)
+    if originals and len(copies) < len(originals):
+        raise PdfUnreadable
+    for number, (original, made) in enumerate(zip(originals, copies, strict=False)):
+        yield number, original, made
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +106,16 @@ class PixelsGate:
             return Failure(Reason(error.reason))
 
 
-def difference(left: Image, right: Image) -> float:
-    """The mean difference of two pictures in shades of grey, from 0 to 255; sizes that differ by a pixel are fitted."""
-    from PIL import ImageChops, ImageStat
+def different_share(left: Image, right: Image) -> float:
+    """How much of two pictures differs, from 0 to 1, once both are blurred; sizes that differ by a pixel are fitted."""
+    from PIL import ImageChops, ImageFilter
 
     if abs(left.width - right.width) > 2 or abs(left.height - right.height) > 2:
-        return 255.0
+        return 1.0
     fitted = right if left.size == right.size else right.resize(left.size)
-    return float(ImageStat.Stat(ImageChops.difference(left.convert("L"), fitted.convert("L"))).mean[0])
+    blur = ImageFilter.BoxBlur(_BLUR)
+    shades = ImageChops.difference(left.convert("L").filter(blur), fitted.convert("L").filter(blur)).histogram()
+    return sum(shades[_LEAST_DIFFERENCE + 1 :]) / max(1, left.width * left.height)
 
 
 def _compare(original: Image, copy: Image) -> Sequence[Finding] | Failure:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.port import Failure, Finding, Identity, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
@@ -42,7 +43,7 @@ class WordsGate:
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """Fails where words are missing; tells of many that the original does not have."""
-        if not (task.target.startswith("pdf") or task.target in OFFICE_TYPES):
+        if not has_words(task.target, of_pdf=is_pdf(task)):
             return ()
         original = self.words_of(task.source, task.identity)
         copy = self._words_of_copy(task, product)
@@ -72,6 +73,11 @@ class WordsGate:
             return _words_on(self.texts_of(product.path))
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
+
+
+def has_words(target: str, *, of_pdf: bool) -> bool:
+    """True where words are compared: of a PDF that is made of a PDF, the letters are."""
+    return (target.startswith("pdf") and not of_pdf) or target in OFFICE_TYPES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,158 @@
+"""The converter of PDF that draws every page anew, by poppler: for pages that no repair can make valid.
+
+It draws from the original first, since a repair may have dropped what it could not read, and from the recovered file
+where that does not work. Links, bookmarks and structure are gone then; the gates count them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any  # Any: objects of a PDF
+
+from noarkit.copies.converters.fonts import font_digest
+from noarkit.copies.converters.pdf import open_recovered, write_repaired
+from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
+from noarkit.copies.converters.pdfa_declaring import refusal_of_target
+from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
+from noarkit.copies.reasons import Reason
+from noarkit.safe.sandbox import Completed, Limits, Sandbox
+from noarkit.safe.workplace import temporary_folder
+
+_REVISION = 1
+_SWITCHES = ("-pdf", "-origpagesizes")
+_TITLES = ("/Title", "/Author", "/Subject", "/Keywords", "/Creator", "/CreationDate", "/ModDate")
+_COPY = "copy.pdf"
+
+
+class PdfToCairo:
+    """poppler's pdftocairo as a converter."""
+
+    name = "pdftocairo"
+
+    def __init__(self, sandbox: Sandbox | None = None, program: str = "pdftocairo") -> None:
+        self._sandbox = sandbox or Sandbox()
+        self._program = program
+
+    @cached_property
+    def _number(self) -> str | None:
+        path = shutil.which(self._program)
+        if path is None:
+            return None
+        with temporary_folder("pdftocairo-version") as folder:
+            completed = self._run([path, "-v"], folder, folder, Limits(cpu_s=10, wall_s=60))
+        found = re.search(r"\d+(\.\d+)+", completed.stderr)
+        return found.group() if found else None
+
+    def version(self) -> str | None:
+        """`poppler 22.12.0`; None where there is none, or the libraries that finish its work are missing."""
+        from importlib.util import find_spec
+
+        has_libraries = find_spec("pikepdf") is not None and find_spec("fontTools") is not None
+        return f"poppler {self._number}" if self._number and has_libraries else None
+
+    def options_digest(self, rule: Rule, target: str) -> str:
+        """A digest of the switches and of the fonts that stand in for missing ones."""
+        options = [_REVISION, _SWITCHES, target, font_digest()]
+        return hashlib.sha256(json.dumps(options).encode()).hexdigest()[:16]
+
+    def batch_size(self, task: Task) -> int:
+        """One: a start costs next to nothing."""
+        del task
+        return 1
+
+    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Each task in its turn."""
+        for task in tasks:
+            yield task, self._convert(task)
+
+    def _convert(self, task: Task) -> Outcome:
+        refused = refusal_of_target(task.target)
+        if refused is not None:
+            return refused
+        if self.version() is None:
+            return Failure(Reason.TOOL_MISSING, {"tool": self._program})
+        facts = pdf_facts(task.source, recovers=True)
+        refused = facts if isinstance(facts, Failure) else facts.refusal(task.target)
+        if refused is not None or isinstance(facts, Failure):
+            return refused or Failure(Reason.DAMAGED)
+        with tempfile.TemporaryDirectory(prefix=".cairo-", dir=task.folder, ignore_cleanup_errors=True) as name:
+            return self._drawn(task, Path(name).resolve(), facts)
+
+    def _drawn(self, task: Task, folder: Path, facts: PdfFacts) -> Outcome:
+        outcome: Outcome = Failure(Reason.NO_RESULT)
+        for number, prepare in enumerate((_copy, _recover)):
+            inputs, outputs = folder / f"inputs{number}", folder / f"outputs{number}"
+            inputs.mkdir()
+            outputs.mkdir()
+            document, drawn = inputs / "document.pdf", outputs / "drawn.pdf"
+            prepare(task.source, document)
+            command = [str(shutil.which(self._program)), *_SWITCHES, str(document), str(drawn)]
+            completed = self._run(command, inputs, outputs, task.limits)
+            outcome = self._finished(task, drawn, completed, facts)
+            if isinstance(outcome, Product) or completed.reason is not None:
+                break
+        return outcome
+
+    def _run(self, command: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
+        home = Path(command[0]).resolve().parent
+        readable = () if home.is_relative_to("/usr") else (home,)
+        return self._sandbox.run(command, inputs=inputs, outputs=outputs, limits=limits, readable=readable)
+
+    def _finished(self, task: Task, drawn: Path, completed: Completed, facts: PdfFacts) -> Outcome:
+        """Makes PDF/A of what was drawn, where all of it was."""
+        import pikepdf
+
+        if completed.reason is not None:
+            return Failure(Reason(completed.reason))
+        if completed.exit_code or not drawn.is_file():
+            return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
+        try:
+            with pikepdf.open(drawn) as pdf:
+                _take_titles(task.source, pdf)
+                written = write_repaired(pdf, task)
+        except pikepdf.PdfError:
+            return Failure(Reason.NO_RESULT, {"tool": self._program})
+        if isinstance(written, Failure):
+            return written
+        findings = (Finding("repaired", {"count": facts.warnings}),) if facts.warnings else ()
+        return Product(
+            path=task.folder / _COPY,
+            tool="pdftocairo",
+            version=str(self._number),
+            findings=(Finding("drawn-anew", {}), *findings, *written.findings()),
+            cpu_s=completed.cpu_s,
+            wall_s=completed.wall_s,
+            peak_bytes=completed.peak_bytes,
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+
+
+def _recover(source: Path, target: Path) -> None:
+    import pikepdf
+
+    try:
+        with open_recovered(source) as pdf:
+            pdf.save(target)
+    except pikepdf.PdfError:
+        shutil.copyfile(source, target)
+
+
+def _take_titles(source: Path, pdf: Any) -> None:
+    """Title, author and kin, which the drawing does not have."""
+    import pikepdf
+
+    with open_recovered(source) as original:
+        for key in _TITLES:
+            value = original.docinfo.get(key)
+            if isinstance(value, pikepdf.String):
+                pdf.docinfo[key] = pikepdf.String(bytes(value))
