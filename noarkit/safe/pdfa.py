@@ -16,11 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from noarkit.safe.pdfa_layers import layers_conform
+
 if TYPE_CHECKING:
     import pikepdf
 
 PdfaState = Literal["pass", "fail", "not-checked"]
 
+_LAYERS = "optional content"
+"""In the message of all that the validator says of layers, which it does not check."""
 _MOST_METADATA = 4 * 1024 * 1024
 _MOST_RULES = 12
 _LEVEL_B = {"1": "1b", "2": "2b", "3": "3b"}
@@ -79,6 +83,8 @@ def judge_pdfa(path: Path, flavour: str | None = None) -> PdfaVerdict:
         return PdfaVerdict(wanted or "", "not-checked", ("no-claim",) if wanted is None else ())
     report = pdfa.validate_written(path, level)
     state: PdfaState = "pass" if report.passed else "fail" if report.violations else "not-checked"
+    if state == "not-checked" and level != "1b" and all(_LAYERS in found.message for found in report.findings):
+        return PdfaVerdict(level, "pass") if layers_conform(path) else PdfaVerdict(level, "fail", ("6.9",))
     findings = report.violations if state == "fail" else report.findings
     return PdfaVerdict(level, state, tuple(dict.fromkeys(str(found.rule) for found in findings))[:_MOST_RULES])
 

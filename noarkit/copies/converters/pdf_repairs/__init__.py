@@ -9,6 +9,7 @@ forms        fields of a form become part of the page; field_looks: draws those 
 notes        annotations: what may stay, what needs an appearance; note_looks: draws it
 lettering    text in a font of ours, for appearances
 layers       what PDF/A asks of layers
+resources    colours and patterns that nothing uses
 colours      CMYK without a profile
 fonts        fonts that are not embedded
 encodings    which glyph a code of a simple font means

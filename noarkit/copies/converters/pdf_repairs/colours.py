@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any  # Any: objects of a PDF
 
 from noarkit.copies.converters.pdf_repairs.ledger import Ledger, RepairRefused
-from noarkit.copies.converters.pdf_repairs.objects import dictionaries, is_dictionary
+from noarkit.copies.converters.pdf_repairs.objects import content_of, contents_of, dictionaries, is_dictionary
 
 _FOLDERS = (Path("/usr/share/color/icc"), Path("/usr/local/share/color/icc"), Path("/Library/ColorSync/Profiles"))
 _PREFERRED = ("FOGRA39L_coated.icc", "SWOP2006_Coated3v2.icc", "default_cmyk.icc")
@@ -65,9 +65,9 @@ def _has_device_colours(pdf: Any) -> bool:
     for item in pdf.objects:
         if _names_device(item):
             return True
-        if isinstance(item, pikepdf.Stream) and _is_content(item) and _OPERATOR.search(_read(item)):
+        if isinstance(item, pikepdf.Stream) and _is_content(item) and _OPERATOR.search(content_of(item)):
             return True
-    return any(_OPERATOR.search(_content(page)) for page in pdf.pages)
+    return any(_OPERATOR.search(contents_of(page)) for page in pdf.pages)
 
 
 def _names_device(value: Any, depth: int = 0) -> bool:
@@ -89,23 +89,6 @@ def _is_elsewhere(value: Any) -> bool:
 
 def _is_content(stream: Any) -> bool:
     return stream.get("/Subtype") == "/Form" or "/PatternType" in stream
-
-
-def _read(stream: Any) -> bytes:
-    import pikepdf
-
-    try:
-        return bytes(stream.read_bytes())
-    except (pikepdf.PdfError, ValueError):
-        return b""
-
-
-def _content(page: Any) -> bytes:
-    import pikepdf
-
-    contents = page.obj.get("/Contents")
-    streams = contents if isinstance(contents, pikepdf.Array) else [contents]
-    return b"\n".join(_read(stream) for stream in streams if isinstance(stream, pikepdf.Stream))
 
 
 def _inherit_resources(page: Any) -> None:

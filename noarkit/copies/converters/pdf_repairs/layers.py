@@ -6,6 +6,7 @@ from typing import Any  # Any: objects of a PDF
 
 from noarkit.copies.converters.pdf_repairs.ledger import Ledger
 from noarkit.copies.converters.pdf_repairs.objects import discard, is_dictionary
+from noarkit.safe.pdfa_layers import layers_in
 
 _NAME = "Layers"
 
@@ -32,19 +33,7 @@ def mend_layers(pdf: Any, ledger: Ledger) -> None:
 
 
 def _list_all(configuration: Any, layers: list[Any]) -> None:
-    listed = set(_listed(configuration.Order))
+    listed = set(layers_in(configuration.Order))
     for layer in layers:
         if layer.objgen not in listed:
             configuration.Order.append(layer)
-
-
-def _listed(order: Any) -> list[tuple[int, int]]:
-    import pikepdf
-
-    found: list[tuple[int, int]] = []
-    for item in order if isinstance(order, pikepdf.Array) else ():
-        if isinstance(item, pikepdf.Array):
-            found.extend(_listed(item))
-        elif is_dictionary(item):
-            found.append(item.objgen)
-    return found

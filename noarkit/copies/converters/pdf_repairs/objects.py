@@ -88,3 +88,22 @@ def rectangle(note: Any) -> tuple[float, float, float, float]:
     left, right = sorted((numbers[0], numbers[2]))
     bottom, top = sorted((numbers[1], numbers[3]))
     return left, bottom, right, top
+
+
+def content_of(stream: Any) -> bytes:
+    """The bytes of a stream of content; none where they cannot be unpacked."""
+    import pikepdf
+
+    try:
+        return bytes(stream.read_bytes())
+    except (pikepdf.PdfError, ValueError):
+        return b""
+
+
+def contents_of(page: Any) -> bytes:
+    """The content of a page."""
+    import pikepdf
+
+    contents = page.obj.get("/Contents")
+    streams = contents if isinstance(contents, pikepdf.Array) else [contents]
+    return b"\n".join(content_of(stream) for stream in streams if isinstance(stream, pikepdf.Stream))

@@ -13,6 +13,7 @@ from noarkit.copies.converters.pdf_repairs.forms import flatten_forms
 from noarkit.copies.converters.pdf_repairs.layers import mend_layers
 from noarkit.copies.converters.pdf_repairs.ledger import Ledger
 from noarkit.copies.converters.pdf_repairs.notes import mend_notes
+from noarkit.copies.converters.pdf_repairs.resources import drop_unused
 from noarkit.copies.converters.pdf_repairs.structure import mend_structure
 
 REPAIRS: tuple[Callable[[Any, Ledger], None], ...] = (
@@ -22,6 +23,7 @@ REPAIRS: tuple[Callable[[Any, Ledger], None], ...] = (
     mend_layers,
     mend_widths,
     embed_fonts,
+    drop_unused,
     name_profiles,
     mend_structure,
 )
