@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from noarkit.copies.port import Basis, Identity
-from noarkit.documents.damage import find_damage
+from noarkit.documents.damage import Damage, find_damage
 from noarkit.documents.detect import HEAD_BYTES, MediaTypes
 from noarkit.safe.descriptors import open_descriptor, read_at
 from noarkit.sources.files.puids import PuidMatch, Puids
@@ -26,6 +26,9 @@ _BASES: tuple[tuple[str, Basis], ...] = (
 )
 _TEXTS = frozenset({"application/json", "application/x-ndjson", "application/xml", "application/javascript"})
 _LONGEST_SUFFIX = 10
+_PDF, _PDF_HEAD, _PDF_END = "application/pdf", b"%PDF-", b"startxref"
+_LATEST_HEAD, _TAIL_BYTES = 1024, 2048
+"""Where readers look for the beginning and the end of a PDF."""
 _WRAPPINGS = frozenset({"fmt/111"})
 """Containers whose content nobody recognised: what they hold is unknown."""
 
@@ -58,11 +61,20 @@ class Identifier:
             if match is not None and media_type is not None:
                 identity = _judge(match, suffix, media_type)
             if identity.puid is None or identity.puid in _WRAPPINGS:
-                damage, at = find_damage(descriptor, os.fstat(descriptor).st_size, suffix)
+                size = os.fstat(descriptor).st_size
+                damage, at = find_damage(descriptor, size, suffix)
                 identity = replace(identity, damage=damage, damaged_at=at)
+                if is_misread_pdf(head, read_at(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES)), damage):
+                    identity = replace(identity, media_type=_PDF, damage="damaged", damaged_at=None)
         finally:
             os.close(descriptor)
         return identity
+
+
+def is_misread_pdf(head: bytes, tail: bytes, damage: Damage) -> bool:
+    """True for a PDF that no signature knows although nothing of it is missing: bytes stand before it, or its last line
+    is not there. Readers of PDF find their way in it, and converters may."""
+    return _PDF_HEAD in head[:_LATEST_HEAD] and _PDF_END in tail and damage in ("", "damaged", "cut-off")
 
 
 def suffix_of(name: str) -> str:

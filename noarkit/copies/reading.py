@@ -158,7 +158,8 @@ class Reading:
     def _copies(self, digest: Digest, identity: Identity) -> tuple[int, int | None]:
         """The numbers of the copies that the policy wants of a document: the copy, and the one in addition."""
         rule = self.policy.rule_for(identity)
-        if identity.mismatch and self.policy.refuses_mismatch:
+        is_lost = identity.damage not in ("", "damaged")
+        if is_lost or (identity.mismatch and self.policy.refuses_mismatch):
             rule = None
         by_person = taken_copy(self.store, digest.sha256, identity)
         if by_person is not None:

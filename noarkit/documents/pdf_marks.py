@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ def read_marks(path: Path) -> PdfMarks:
     except (pypdfium2.PdfiumError, FileNotFoundError) as error:
         raise PdfUnreadable(locked="password" in str(error).lower()) from error
     try:
+        logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it tells of every form that it knows in part
         if document.get_formtype():
             document.init_forms()
         links, values = 0, []

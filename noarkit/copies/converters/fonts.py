@@ -31,6 +31,7 @@ TWINS: dict[str, str] = {
     "arialnarrow": "liberationsansnarrow",
     "timesnewroman": "liberationserif",
     "times": "liberationserif",
+    "timesroman": "liberationserif",
     "couriernew": "liberationmono",
     "courier": "liberationmono",
     "georgia": "gelasio",

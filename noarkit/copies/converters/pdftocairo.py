@@ -29,6 +29,7 @@ _REVISION = 1
 _SWITCHES = ("-pdf", "-origpagesizes")
 _TITLES = ("/Title", "/Author", "/Subject", "/Keywords", "/Creator", "/CreationDate", "/ModDate")
 _COPY = "copy.pdf"
+_ERROR = "Syntax Error"
 
 
 class PdfToCairo:
@@ -121,12 +122,16 @@ class PdfToCairo:
             return Failure(Reason.NO_RESULT, {"tool": self._program})
         if isinstance(written, Failure):
             return written
-        findings = (Finding("repaired", {"count": facts.warnings}),) if facts.warnings else ()
+        findings = [Finding("drawn-anew", {})]
+        if facts.warnings:
+            findings.append(Finding("repaired", {"count": facts.warnings}))
+        if errors := completed.stderr.count(_ERROR):
+            findings.append(Finding("content-damaged", {"count": errors}))
         return Product(
             path=task.folder / _COPY,
             tool="pdftocairo",
             version=str(self._number),
-            findings=(Finding("drawn-anew", {}), *findings, *written.findings()),
+            findings=(*findings, *written.findings()),
             cpu_s=completed.cpu_s,
             wall_s=completed.wall_s,
             peak_bytes=completed.peak_bytes,

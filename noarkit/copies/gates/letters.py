@@ -14,12 +14,15 @@ from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import LOST, letters
+from noarkit.documents.pdf_marks import PdfMarks, read_marks
+from noarkit.documents.pdf_pages import PdfUnreadable
 
 LEAST_KEPT = 0.985
 """The share of the original's letters that must be in the copy."""
 MOST_EXTRA = 0.03
 """The share of letters beyond those of the original that a copy may have."""
 
+MarksOf = Callable[[Path], PdfMarks]
 TextOf = Callable[[Path], str | None]
 
 
@@ -29,6 +32,7 @@ class LettersGate:
 
     original_of: TextOf
     text_of: TextOf
+    marks_of: MarksOf = read_marks
     name: str = "letters"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -43,10 +47,18 @@ class LettersGate:
         original, copy = letters(before), letters(after)
         if copy[LOST] > original[LOST]:
             return Failure(Reason.TEXT_MISSING, {"replaced": copy[LOST] - original[LOST]})
-        total, missing, extra = original.total(), (original - copy).total(), (copy - original).total()
+        total, missing = original.total(), (original - copy).total()
+        extra = (copy - original - letters("".join(self._values(task)))).total()
         if missing > (1 - LEAST_KEPT) * total:
             percent = round(100 * missing / total, 1)
             return Failure(Reason.TEXT_MISSING, {"letters": total, "missing": missing, "percent": percent})
         if extra > max(MOST_EXTRA * total, 1):
             return Failure(Reason.TEXT_MISSING, {"letters": total, "extra": extra})
         return ()
+
+    def _values(self, task: Task) -> tuple[str, ...]:
+        """What a form holds, which a reader without the right font does not show."""
+        try:
+            return self.marks_of(task.source).values
+        except PdfUnreadable:
+            return ()

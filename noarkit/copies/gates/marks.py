@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noarkit.copies.gates.letters import TextOf
+from noarkit.copies.gates.letters import MarksOf, TextOf
 from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
@@ -21,6 +21,7 @@ class MarksGate:
     """Bookmarks, links, structure and page labels of a PDF, counted by a reader that made neither of the two."""
 
     text_of: TextOf
+    marks_of: MarksOf = read_marks
     name: str = "marks"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -28,7 +29,7 @@ class MarksGate:
         if not (task.target.startswith("pdf") and is_pdf(task)):
             return ()
         try:
-            before, after = read_marks(task.source), read_marks(product.path)
+            before, after = self.marks_of(task.source), read_marks(product.path)
         except PdfUnreadable:
             return ()  # what cannot be opened, the gates of pages and letters say
         lost = self._lost_values(before, product)

@@ -17,6 +17,7 @@ from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
 from noarkit.copies.gates.words import WordsGate, WordsOf, has_words
 from noarkit.copies.identity import Identifier
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
+from noarkit.documents.pdf_marks import read_marks
 from noarkit.documents.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.documents.poppler import Poppler, page_count
 
@@ -28,16 +29,16 @@ def all_gates(
     # three gates read the same words and the same pages
     words, texts = LatestAnswer(words_of), LatestAnswer(read_texts)
     read = poppler.text if poppler else lambda path: _joined(texts, path)
-    originals, whole_text = LatestAnswer(read), LatestAnswer(read)
+    originals, whole_text, marks = LatestAnswer(read), LatestAnswer(read), LatestAnswer(read_marks)
     gates: tuple[Gate, ...] = (
         FormatGate(identifier),
         PdfaGate(),
         PagesGate(texts, (lambda path: page_count(originals(path))) if poppler else None),
-        LettersGate(originals, whole_text),
+        LettersGate(originals, whole_text, marks),
         WordsGate(words, texts),
         CharactersGate(words, texts),
         ContentsGate(words, texts),
-        MarksGate(whole_text),
+        MarksGate(whole_text, marks),
         PageLookGate(poppler.pictures if poppler else None),
         PixelsGate(),
         TextGate(),

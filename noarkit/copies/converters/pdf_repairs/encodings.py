@@ -9,6 +9,14 @@ from typing import Any  # Any: objects of a PDF
 from noarkit.copies.converters.pdf_repairs.objects import is_dictionary
 
 _FIRST_PRINTED = 32
+_CMAP = """/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def /CMapName /Signs def /CMapType 2 def
+1 begincodespacerange <00> <FF> endcodespacerange
+{count} beginbfchar
+{lines}
+endbfchar
+endcmap CMapName currentdict /CMap defineresource pop end end
+"""
 _BULLETS = (127, 129, 141, 143, 144, 157)
 
 
@@ -80,3 +88,15 @@ def _mac_names() -> dict[int, str]:
     from fontTools.encodings.MacRoman import MacRoman
 
     return {code: name for code, name in enumerate(MacRoman) if name not in (".notdef", "NUL") and code >= 32}
+
+
+def unicode_map(names: Mapping[int, str]) -> bytes:
+    """A CMap that tells the character of each code, for fonts of signs."""
+    from fontTools.agl import toUnicode
+
+    lines = []
+    for code, name in sorted(names.items()):
+        text = toUnicode(name) or toUnicode(name, isZapfDingbats=True)
+        if text:
+            lines.append(f"<{code:02X}> <{text.encode('utf-16-be').hex().upper()}>")
+    return _CMAP.format(count=len(lines), lines="\n".join(lines)).encode("ascii")

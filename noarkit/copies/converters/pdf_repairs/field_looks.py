@@ -9,7 +9,7 @@ from noarkit.copies.converters.pdf_repairs.lettering import Lettering, lines_wit
 from noarkit.copies.converters.pdf_repairs.objects import is_dictionary, numbers_of, rectangle
 
 _MULTILINE, _PASSWORD, _COMB = 1 << 12, 1 << 13, 1 << 24
-_PUSH_BUTTON = 1 << 16
+_PUSH_BUTTON, _COMBO = 1 << 16, 1 << 17
 _LARGEST = 12.0
 _SMALLEST = 4.0
 _MARGIN = 2.0
@@ -43,6 +43,16 @@ def field_value(field: Any) -> str:
     if isinstance(value, pikepdf.Stream):
         return bytes(value.read_bytes()).decode("utf-8", "replace")
     return str(value) if isinstance(value, pikepdf.String) else ""
+
+
+def _shown_text(field: Any) -> str:
+    """What a field shows: its value, and of a list all that can be chosen."""
+    import pikepdf
+
+    options = inherited(field, "/Opt")
+    if str(inherited(field, "/FT")) != "/Ch" or _flags(field) & _COMBO or not isinstance(options, pikepdf.Array):
+        return field_value(field)
+    return "\n".join(str(option[-1] if isinstance(option, pikepdf.Array) else option) for option in options)
 
 
 def field_look(pdf: Any, field: Any, form: Any, lettering: Lettering) -> Any:
@@ -105,7 +115,7 @@ def _button(field: Any, width: float, height: float) -> bytes:
 
 
 def _text(field: Any, form: Any, lettering: Lettering, width: float, height: float) -> bytes:
-    text = field_value(field)
+    text = _shown_text(field)
     if not text:
         return b""
     size, colour = _style(field, form)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping
 from typing import Any  # Any: objects of a PDF
 
-from noarkit.copies.converters.pdf_repairs.encodings import glyph_names
+from noarkit.copies.converters.pdf_repairs.encodings import glyph_names, unicode_map
 from noarkit.copies.converters.pdf_repairs.ledger import Ledger, RepairRefused
 from noarkit.copies.converters.pdf_repairs.made_fonts import MadeFont, make_font
 from noarkit.copies.converters.pdf_repairs.objects import dictionaries, discard, is_dictionary, number_of, numbers_of
@@ -77,6 +77,8 @@ def _embed(pdf: Any, font: Any, ledger: Ledger) -> None:
     made = make_font(twin, glyph_names(font, twin.built_in), _widths(font))
     _tell(ledger, name, twin)
     _write(pdf, font, made)
+    if twin.built_in is not None and "/ToUnicode" not in font:  # no reader knows its glyphs under its new name
+        font.ToUnicode = pdf.make_stream(unicode_map(made.names))
 
 
 def _tell(ledger: Ledger, name: str, twin: Twin) -> None:

@@ -11,7 +11,7 @@ from noarkit.copies.converters.fonts import TWINS, family, installed_font_files
 
 _UNITS = 1000
 # signs by the fonts of every PostScript printer, with the same codes; others of signs have no free twin
-_SIGNS = {"symbol": "standardsymbolsps", "zapfdingbats": "d050000l"}
+_SIGNS = {"symbol": "standardsymbols", "zapfdingbats": "d050000l"}
 _NARROW = {"helveticanarrow": "arialnarrow", "arialnarrow": "arialnarrow"}
 # where a twin is not installed
 _NEXT_BEST = {
@@ -65,7 +65,7 @@ def twin_of(name: str, flags: int) -> Twin | None:
     for choice in (wanted, *_NEXT_BEST.get(wanted, ())):
         path = _file_of(choice, _is_bold(own, flags), _is_italic(own, flags))
         if path is not None:
-            return Twin(_title(path), path, open_font(path), is_twin, _built_in(path) if key in _SIGNS else None)
+            return Twin(_title(path), path, open_font(path), is_twin, _built_in(wanted) if key in _SIGNS else None)
     return None
 
 
@@ -139,8 +139,13 @@ def _glyphs(font: Any) -> tuple[frozenset[str], dict[str, str]]:
     return _MAPS[id(font)]
 
 
-def _built_in(path: str) -> Mapping[int, str]:
-    """The codes of a font of signs, as its program has them."""
-    encoding = open_font(path)["CFF "].cff.topDictIndex[0].Encoding
-    names = encoding if isinstance(encoding, list) else []
-    return {code: name for code, name in enumerate(names) if name != ".notdef"}
+@cache
+def _built_in(key: str) -> Mapping[int, str]:
+    """The codes of a font of signs, as its program for printers has them; none where that is not installed."""
+    from fontTools.t1Lib import T1Font
+
+    for families, _, path in installed_font_files():
+        if path.lower().endswith((".t1", ".pfb")) and key in {family(name) for name in families}:
+            names = T1Font(path)["Encoding"]
+            return {code: name for code, name in enumerate(names) if name != ".notdef"}
+    return {}
