@@ -141,7 +141,8 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original
         digest = taken
     failure = _through_gates(task, replace(product, path=file), toolbox, findings, verdicts)
     if failure is not None:
-        outcome = _failed(failure, findings, verdicts)
+        maker = {} if is_original else {"tool": product.tool, "version": product.version}
+        outcome = _failed(Failure(failure.reason, {**maker, **failure.data}), findings, verdicts)
         if is_original:
             return Settlement(item.n, _measured(outcome, product))
         file.unlink(missing_ok=True)

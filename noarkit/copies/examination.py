@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from noarkit.copies.converters.ghostscript import Ghostscript
 from noarkit.copies.converters.office import Office
+from noarkit.copies.converters.pdf_repairs.colours import print_profile
 from noarkit.copies.converters.registry import converters, sandbox_of
 from noarkit.copies.policy import Policy
 from noarkit.copies.settings import CopySettings
+from noarkit.documents.poppler import Poppler
 from noarkit.safe.children import child_environment
 
 LIBRARIES = ("pygfried", "pikepdf", "pypdfium2", "pillow", "img2pdf", "weasyprint")
@@ -50,6 +53,9 @@ def examine_tools(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]
     yield from _converters(settings, policy)
     yield from _equations(settings)
     yield from _fonts()
+    yield ToolCheck(*("second-reader", "ok") if Poppler().is_there else ("no-second-reader", "note"))
+    profile = print_profile()
+    yield ToolCheck("print-profile", "ok", {"path": str(profile)}) if profile else ToolCheck("no-print-profile", "note")
     verapdf = settings.program("verapdf")
     yield ToolCheck("verapdf", "ok", {"path": verapdf}) if verapdf else ToolCheck("no-verapdf", "note")
 
@@ -60,7 +66,8 @@ def _converters(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]:
     for name in dict.fromkeys(name for rule in policy.rules.values() for name in rule.converters):
         version = versions.get(name)
         if version is not None:
-            yield ToolCheck("converter", "ok", {"tool": name, "version": version})
+            key = "converter-judged" if name == Ghostscript.name else "converter"
+            yield ToolCheck(key, "ok", {"tool": name, "version": version})
             continue
         forbidden = [
             rule.name

@@ -16,7 +16,7 @@ class Reason(StrEnum):
     DAMAGED = Refusal.DAMAGED.value
     EMPTY = "empty"
     HALF_WRITTEN = "half-written"
-    CUT_OFF = "cut-off"
+    CUT_OFF = Refusal.CUT_OFF.value
     WRONG_START = "wrong-start"
     UNKNOWN_FORMAT = Refusal.UNKNOWN_FORMAT.value
     FORMAT_MISMATCH = "format-mismatch"

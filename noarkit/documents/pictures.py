@@ -34,7 +34,7 @@ def open_picture(path: Path | BinaryIO) -> Iterator[Image]:
             yield picture
     except Image.DecompressionBombError as error:
         raise PictureUnreadable(Refusal.TOO_LARGE) from error
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError) as error:
         if isinstance(error, PictureUnreadable):
             raise
         raise PictureUnreadable(Refusal.DAMAGED) from error

@@ -11,6 +11,7 @@ class Refusal(StrEnum):
 
     PASSWORD = "password"  # noqa: S105  # a reason, not a secret
     DAMAGED = "damaged"
+    CUT_OFF = "cut-off"
     BOMB = "bomb"
     TOO_LARGE = "too-large"
     UNKNOWN_FORMAT = "unknown-format"

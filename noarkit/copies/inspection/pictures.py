@@ -8,6 +8,7 @@ from pathlib import Path
 
 from noarkit.copies.port import Finding
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.tiff_tables import is_cut_tiff
 
 MOST_PIXELS = 400_000_000
 _MOST_FRAMES = 10_000
@@ -15,6 +16,8 @@ _MOST_FRAMES = 10_000
 
 def find_in_picture(path: Path) -> Iterator[Finding]:
     """What a person should know of a picture. Raises `DocumentRefused`; unknown kinds are passed over."""
+    if is_cut_tiff(path):
+        raise DocumentRefused(Refusal.CUT_OFF, at=path.stat().st_size)
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
@@ -29,7 +32,7 @@ def find_in_picture(path: Path) -> Iterator[Finding]:
         raise DocumentRefused(Refusal.TOO_LARGE) from error
     except UnidentifiedImageError:
         return
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except (OSError, SyntaxError, ValueError, EOFError, TypeError) as error:
         raise DocumentRefused(Refusal.DAMAGED) from error
     if width * height > MOST_PIXELS or frames > _MOST_FRAMES:
         raise DocumentRefused(Refusal.TOO_LARGE, pixels=width * height, frames=frames)

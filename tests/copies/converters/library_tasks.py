@@ -11,8 +11,9 @@ from pathlib import Path
 from noarkit.copies.gates.registry import all_gates, pass_gates
 from noarkit.copies.identity import Identifier
 from noarkit.copies.inspection import words_of
-from noarkit.copies.port import Converter, Failure, Finding, Product, Rule, Task
+from noarkit.copies.port import Converter, Failure, Finding, Gate, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.poppler import Poppler
 from noarkit.safe.sandbox import Limits
 from tests.waiting import PATIENCE_S
 
@@ -44,9 +45,14 @@ class Workbench:
         """A product that every gate let pass, with what they found."""
         outcome = self.make(converter, task)
         assert isinstance(outcome, Product), (task.name, outcome)
-        verdict = pass_gates(all_gates(self.identifier, words_of), task, outcome)
+        verdict = pass_gates(self.gates(), task, outcome)
         assert not isinstance(verdict, Failure), (task.name, verdict)
         return outcome, verdict
+
+    def gates(self) -> tuple[Gate, ...]:
+        """Every gate, with poppler as the second reader where it is there."""
+        poppler = Poppler()
+        return all_gates(self.identifier, words_of, poppler=poppler if poppler.is_there else None)
 
     def refusal(self, converter: Converter, task: Task) -> Reason:
         """Why a converter made nothing."""
