@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noarkit.copies.gates.letters import MarksOf, TextOf
 from noarkit.copies.gates.pages import is_pdf
@@ -12,8 +12,6 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import spaceless
 from noarkit.documents.pdf_marks import PdfMarks, read_marks
 from noarkit.documents.pdf_pages import PdfUnreadable
-
-_COUNTED = ("links", "bookmarks", "tags", "page_labels", "attachments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +44,11 @@ class MarksGate:
 
 
 def _losses(before: PdfMarks, after: PdfMarks) -> list[Finding]:
-    found = []
-    for what in _COUNTED:
-        there, kept = getattr(before, what), getattr(after, what)
-        if kept < there:
-            code = f"{what.replace('_', '-')}-dropped"
-            found.append(Finding(code, {"count": there - kept, "of": there}))
-    return found
+    counted = (
+        (Finding("links-dropped"), before.links, after.links),
+        (Finding("bookmarks-dropped"), before.bookmarks, after.bookmarks),
+        (Finding("tags-dropped"), before.tags, after.tags),
+        (Finding("page-labels-dropped"), before.page_labels, after.page_labels),
+        (Finding("attachments-dropped"), before.attachments, after.attachments),
+    )
+    return [replace(found, data={"count": was - kept, "of": was}) for found, was, kept in counted if kept < was]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from noarkit.copies.converters.ghostscript import Ghostscript, PdfFacts, pdf_facts, refusal
-from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule
+from noarkit.copies.converters.ghostscript import Ghostscript
+from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
+from noarkit.copies.gates.letters import LettersGate
+from noarkit.copies.port import Failure, Identity, Outcome, Product, Rule
 from noarkit.copies.reasons import Reason
+from noarkit.documents.poppler import Poppler
 from noarkit.safe.sandbox import Limits, Sandbox
 from tests.copies.converters.tasks import make_task
 from tests.waiting import PATIENCE_S
@@ -24,7 +28,6 @@ tools = [
     pytest.mark.copies_tools,
     pytest.mark.skipif(shutil.which("gs") is None, reason="no Ghostscript here: scripts/copies-tools"),
 ]
-FACTS = PdfFacts(pages=1, has_text=False, is_signed=False, has_attachments=False, links=0)
 Pdf = Any  # a document of pikepdf, which is imported only where it is there
 Change = Callable[[Pdf], None]
 
@@ -64,10 +67,10 @@ def link(pdf: Pdf) -> None:
     pdf.pages[0].Annots = pdf.make_indirect(pikepdf.Array([pdf.make_indirect(note)]))
 
 
-def write(pdf: Pdf) -> None:
+def write(pdf: Pdf, text: bytes = b"(Brev)") -> None:
     font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica)
     pdf.pages[0].Resources.Font = pikepdf.Dictionary(F1=pdf.make_indirect(font))
-    pdf.pages[0].contents_add(b"BT /F1 12 Tf 9 9 Td (Brev) Tj ET")
+    pdf.pages[0].contents_add(b"BT /F1 12 Tf 9 9 Td " + text + b" Tj ET")
 
 
 @pytest.mark.copies_tools
@@ -80,7 +83,6 @@ def test_a_scan_without_a_profile_becomes_pdfa(tmp_path: Path) -> None:
     with pikepdf.open(outcome.path) as pdf:
         assert pdfa.check(pdf, "2b").verdict == "pass"
         assert len(pdf.pages) == 2
-    assert outcome.findings in ((), (Finding("links-dropped", {"count": 1}),))
     assert [path.name for path in outcome.path.parent.iterdir()] == ["copy.pdf"]
     assert outcome.cpu_s > 0 and outcome.peak_bytes > 0
 
@@ -154,32 +156,27 @@ def test_a_result_with_fewer_pages_is_no_copy(tmp_path: Path) -> None:
 
 @pytest.mark.copies_tools
 @isolated
-def test_text_is_not_given_to_versions_that_spoil_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", ["10.00.0", "10.05.1"])
+def test_whether_it_spoiled_text_the_letters_say_and_no_number(tmp_path: Path, number: str) -> None:
     source = scan(tmp_path / "a.pdf", write)
-    old, new = fake(tmp_path, 'cp "$source" "$out"', "10.02.1"), None
-    outcome = convert(source, old)
-    assert outcome == Failure(Reason.TOOL_TOO_OLD, {"tool": "Ghostscript 10.03", "version": "10.02.1"})
-    shutil.rmtree(tmp_path / "tasks")
-    new = fake(tmp_path, 'cp "$source" "$out"', "10.03.0")
-    assert isinstance(convert(source, new), Product)
-    assert new.version() == "Ghostscript 10.03.0"
-
-
-@pytest.mark.parametrize("number", ["9.56.1", "10.00.0", "10.02.1", "10.03.0", "10.10", "11.0"])
-def test_versions_are_compared_as_numbers(number: str) -> None:
-    facts = PdfFacts(pages=1, has_text=True, is_signed=False, has_attachments=False, links=0)
-    assert (refusal(facts, number) is None) == (number in ("10.03.0", "10.10", "11.0"))
-    assert refusal(FACTS, number) is None
+    spoiled = scan(tmp_path / "b.pdf", lambda pdf: write(pdf, b"(Br)"))
+    task = replace(make_task(source, "fmt/18"), identity=Identity("fmt/18", "application/pdf", "pdf", "signature"))
+    for made, reason in ((source, None), (spoiled, Reason.TEXT_MISSING)):
+        shutil.rmtree(tmp_path / "tasks")
+        outcome = convert(source, fake(tmp_path, f'cp "{made}" "$out"', number))
+        assert isinstance(outcome, Product) and outcome.version == number
+        verdict = LettersGate(Poppler().text, Poppler().text).check(task, outcome)
+        assert (verdict.reason if isinstance(verdict, Failure) else None) is reason
 
 
 def test_facts_are_those_of_the_document(tmp_path: Path) -> None:
-    assert pdf_facts(scan(tmp_path / "a.pdf")) == PdfFacts(2, False, False, False, 0)
+    assert pdf_facts(scan(tmp_path / "a.pdf")) == PdfFacts(2, False, False)
 
     def everything(pdf: Pdf) -> None:
         for change in (sign, attach, link, write):
             change(pdf)
 
-    assert pdf_facts(scan(tmp_path / "b.pdf", everything)) == PdfFacts(2, True, True, True, 1)
+    assert pdf_facts(scan(tmp_path / "b.pdf", everything)) == PdfFacts(2, True, True)
 
 
 def test_where_there_is_none_there_is_a_reason(tmp_path: Path) -> None:

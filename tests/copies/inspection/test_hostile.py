@@ -38,3 +38,19 @@ def test_what_is_made_to_hurt_is_looked_at_in_little_time_and_memory(tmp_path: P
     assert took.keys() == HOSTILE.keys()
     assert {name: seconds for name, seconds in took.items() if seconds > _MOST_SECONDS} == {}
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_tiff_whose_later_pages_are_missing_is_cut_off(tmp_path: Path) -> None:
+    from PIL import Image
+
+    pictures = [Image.effect_noise((120, 90), 60).convert("RGB") for _ in range(3)]
+    whole = tmp_path / "whole.tif"
+    pictures[0].save(whole, save_all=True, append_images=pictures[1:], compression="tiff_lzw")
+    content = whole.read_bytes()
+    identity = Identity("fmt/353", "image/tiff", "tif", "signature")
+    assert isinstance(inspect(whole, identity), tuple)
+    for share in (0.4, 0.6, 0.95):
+        cut = tmp_path / "cut.tif"
+        cut.write_bytes(content[: int(len(content) * share)])
+        outcome = inspect(cut, identity)
+        assert isinstance(outcome, Failure) and outcome.reason is Reason.CUT_OFF, share
