@@ -15,10 +15,12 @@
     ooxml_contents · odf_contents · rtf_contents  of each family of formats
     pdf_contents  what the pages of a PDF draw; pdf_glyphs: letters that they do not
     embedded_pictures  what a picture within a document is made of
+    tiff_tables  whether a TIFF is all there
     pictures    pictures, whole or refused; broken_pictures: the switch for those that end early
     refusal     why nothing can be read of a document
     reading     the text of any document, as lines with their layers; encodings: of texts
     office      the text of zipped office documents
+    pdf_marks   links, bookmarks and values of a form in a PDF; poppler: what a second reader sees of one
     rtf         the text of Rich Text Format; markup: of web pages; pdf_pages: of PDF, and its pages as pictures
     mail_text   the text of mails and Outlook messages
     mail        mails as fields and attachments; mime: the parts of a mail, by their bytes

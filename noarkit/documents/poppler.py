@@ -53,11 +53,11 @@ class Poppler:
     def _run(self, command: Sequence[str], path: Path) -> bytes | None:
         """What a program writes; None where it does not end well, or not in time."""
         walls = walls_around((path.resolve().parent,), {}, self.bubblewrap) if self.bubblewrap else None
-        whole = [*(walls or ()), str(shutil.which(command[0])), *command[1:]]
+        full_command = [*(walls or ()), str(shutil.which(command[0])), *command[1:]]
         with tempfile.TemporaryFile() as file:
             try:
                 ended = subprocess.run(  # noqa: S603  # a program of the system, without a shell
-                    whole,
+                    full_command,
                     stdin=subprocess.DEVNULL,
                     stdout=file,
                     stderr=subprocess.DEVNULL,
@@ -80,10 +80,10 @@ def _pictures_in(content: bytes) -> list[Image]:
     """The pictures of a stream of PGM, one behind the other: `P5 2 1 255 ab` is one of two pixels."""
     from PIL import Image
 
-    found, at = [], 0
+    pictures, at = [], 0
     while head := _PICTURE.match(content, at):
         size = int(head[1]), int(head[2])
         at = head.end() + size[0] * size[1]
         if at <= len(content):
-            found.append(Image.frombytes("L", size, content[head.end() : at]))
-    return found
+            pictures.append(Image.frombytes("L", size, content[head.end() : at]))
+    return pictures

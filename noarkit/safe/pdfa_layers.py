@@ -20,14 +20,14 @@ def layers_conform(path: Path) -> bool:
             return True
         layers = {layer.objgen for layer in properties.get("/OCGs", ())}
         lists = [properties.get("/D"), *properties.get("/Configs", ())]
-        if not all(isinstance(one, pikepdf.Dictionary) for one in lists):
+        if not all(isinstance(entry, pikepdf.Dictionary) for entry in lists):
             return False
-        names = [str(one.get("/Name", "")) for one in lists]
-        return all(names) and len(set(names)) == len(names) and all(_conforms(one, layers) for one in lists)
+        names = [str(entry.get("/Name", "")) for entry in lists]
+        return all(names) and len(set(names)) == len(names) and all(_conforms(entry, layers) for entry in lists)
 
 
-def _conforms(one: Any, layers: set[tuple[int, int]]) -> bool:
-    return "/AS" not in one and ("/Order" not in one or layers <= set(layers_in(one.Order)))
+def _conforms(entry: Any, layers: set[tuple[int, int]]) -> bool:
+    return "/AS" not in entry and ("/Order" not in entry or layers <= set(layers_in(entry.Order)))
 
 
 def layers_in(order: Any, depth: int = 0) -> Iterator[tuple[int, int]]:

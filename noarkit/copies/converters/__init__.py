@@ -4,6 +4,9 @@ registry     the converters of a site, by name
 text         text in any of the usual encodings → UTF-8
 library      runs a library on a document in a child process
 pdf          PDF → PDF/A, pages untouched; pdfa_declaring: writes it, or names the rules against it
+pdf_repairs/ what is mended in a PDF for that; pdf_facts: what decides whether a converter may have one
+pdftocairo   draws the pages of a PDF anew, where no repair is enough
+ghostscript  the last resort for a PDF
 image        pictures → PNG, TIFF, or pages of PDF/A
 page         web pages and SVG → PDF/A; page_writer: draws HTML and fetches nothing
 mail         mails → PDF/A; markup_cleaning: keeps of a stranger's HTML what shows text

@@ -74,8 +74,8 @@ def font_digest() -> str:
 def installed_font_files() -> tuple[tuple[tuple[str, ...], str, str], ...]:
     """The families, style and file of each font that fontconfig finds."""
     lines = (line.split("|") for line in _font_list().decode("utf-8", "replace").splitlines())
-    found = {(tuple(parts[0].split(",")), parts[1], parts[3]) for parts in lines if len(parts) == 4}
-    return tuple(sorted(found))
+    files = {(tuple(parts[0].split(",")), parts[1], parts[3]) for parts in lines if len(parts) == 4}
+    return tuple(sorted(files))
 
 
 @cache

@@ -25,9 +25,9 @@ def make_pdfa(task: Task) -> Outcome:
     """A PDF/A of one PDF; where rules of the standard are broken, `content-refused` names them."""
     import pikepdf
 
-    refused = _refusal(task, recovers=False)
-    if isinstance(refused, Failure):
-        return refused
+    refusal = _refusal(task, recovers=False)
+    if isinstance(refusal, Failure):
+        return refusal
     with pikepdf.open(task.source) as pdf:
         rules = declare_pdfa(pdf, task.folder / _COPY, FLAVOURS[task.target])
     if rules:
@@ -37,16 +37,16 @@ def make_pdfa(task: Task) -> Outcome:
 
 def make_repaired(task: Task) -> Outcome:
     """A PDF/A of one PDF whose form is repaired and whose pages stay; `content-refused` says what cannot be."""
-    refused = _refusal(task, recovers=True)
-    if isinstance(refused, Failure):
-        return refused
+    refusal = _refusal(task, recovers=True)
+    if isinstance(refusal, Failure):
+        return refusal
     with open_recovered(task.source) as pdf:
-        if refused and not _has_whole_pages(pdf):
+        if refusal and not _has_whole_pages(pdf):
             return Failure(Reason.DAMAGED)
         answer = write_repaired(pdf, task)
     if isinstance(answer, Failure):
         return answer
-    findings = (Finding("repaired", {"count": refused}),) if refused else ()
+    findings = (Finding("repaired", {"count": refusal}),) if refusal else ()
     return product_of(task, _COPY, "pikepdf", findings=(*findings, *answer.findings()))
 
 
@@ -89,9 +89,9 @@ def open_recovered(source: Any) -> Any:
 
 def _refusal(task: Task, *, recovers: bool) -> Failure | int:
     """Why a PDF has no copy by these converters; how often it was guessed at where it may have one."""
-    refused = refusal_of_target(task.target)
-    if refused is not None:
-        return refused
+    refusal = refusal_of_target(task.target)
+    if refusal is not None:
+        return refusal
     facts = pdf_facts(task.source, recovers=recovers)
     return facts if isinstance(facts, Failure) else facts.refusal(task.target) or facts.warnings
 

@@ -48,8 +48,8 @@ class PdfToCairo:
             return None
         with temporary_folder("pdftocairo-version") as folder:
             completed = self._run([path, "-v"], folder, folder, Limits(cpu_s=10, wall_s=60))
-        found = re.search(r"\d+(\.\d+)+", completed.stderr)
-        return found.group() if found else None
+        number = re.search(r"\d+(\.\d+)+", completed.stderr)
+        return number.group() if number else None
 
     def version(self) -> str | None:
         """`poppler 22.12.0`; None where there is none, or the libraries that finish its work are missing."""
@@ -74,29 +74,29 @@ class PdfToCairo:
             yield task, self._convert(task)
 
     def _convert(self, task: Task) -> Outcome:
-        refused = refusal_of_target(task.target)
-        if refused is not None:
-            return refused
+        refusal = refusal_of_target(task.target)
+        if refusal is not None:
+            return refusal
         if self.version() is None:
             return Failure(Reason.TOOL_MISSING, {"tool": self._program})
         facts = pdf_facts(task.source, recovers=True)
-        refused = facts if isinstance(facts, Failure) else facts.refusal(task.target)
-        if refused is not None or isinstance(facts, Failure):
-            return refused or Failure(Reason.DAMAGED)
+        refusal = facts if isinstance(facts, Failure) else facts.refusal(task.target)
+        if refusal is not None or isinstance(facts, Failure):
+            return refusal or Failure(Reason.DAMAGED)
         with tempfile.TemporaryDirectory(prefix=".cairo-", dir=task.folder, ignore_cleanup_errors=True) as name:
-            return self._drawn(task, Path(name).resolve(), facts)
+            return self._draw(task, Path(name).resolve(), facts)
 
-    def _drawn(self, task: Task, folder: Path, facts: PdfFacts) -> Outcome:
+    def _draw(self, task: Task, folder: Path, facts: PdfFacts) -> Outcome:
         outcome: Outcome = Failure(Reason.NO_RESULT)
         for number, prepare in enumerate((_copy, _recover)):
             inputs, outputs = folder / f"inputs{number}", folder / f"outputs{number}"
             inputs.mkdir()
             outputs.mkdir()
-            document, drawn = inputs / "document.pdf", outputs / "drawn.pdf"
+            document, drawing = inputs / "document.pdf", outputs / "drawn.pdf"
             prepare(task.source, document)
-            command = [str(shutil.which(self._program)), *_SWITCHES, str(document), str(drawn)]
+            command = [str(shutil.which(self._program)), *_SWITCHES, str(document), str(drawing)]
             completed = self._run(command, inputs, outputs, task.limits)
-            outcome = self._finished(task, drawn, completed, facts)
+            outcome = self._finished(task, drawing, completed, facts)
             if isinstance(outcome, Product) or completed.reason is not None:
                 break
         return outcome
@@ -106,22 +106,22 @@ class PdfToCairo:
         readable = () if home.is_relative_to("/usr") else (home,)
         return self._sandbox.run(command, inputs=inputs, outputs=outputs, limits=limits, readable=readable)
 
-    def _finished(self, task: Task, drawn: Path, completed: Completed, facts: PdfFacts) -> Outcome:
+    def _finished(self, task: Task, drawing: Path, completed: Completed, facts: PdfFacts) -> Outcome:
         """Makes PDF/A of what was drawn, where all of it was."""
         import pikepdf
 
         if completed.reason is not None:
             return Failure(Reason(completed.reason))
-        if completed.exit_code or not drawn.is_file():
+        if completed.exit_code or not drawing.is_file():
             return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
         try:
-            with pikepdf.open(drawn) as pdf:
+            with pikepdf.open(drawing) as pdf:
                 _take_titles(task.source, pdf)
-                written = write_repaired(pdf, task)
+                ledger = write_repaired(pdf, task)
         except pikepdf.PdfError:
             return Failure(Reason.NO_RESULT, {"tool": self._program})
-        if isinstance(written, Failure):
-            return written
+        if isinstance(ledger, Failure):
+            return ledger
         findings = [Finding("drawn-anew", {})]
         if facts.warnings:
             findings.append(Finding("repaired", {"count": facts.warnings}))
@@ -131,7 +131,7 @@ class PdfToCairo:
             path=task.folder / _COPY,
             tool="pdftocairo",
             version=str(self._number),
-            findings=(*findings, *written.findings()),
+            findings=(*findings, *ledger.findings()),
             cpu_s=completed.cpu_s,
             wall_s=completed.wall_s,
             peak_bytes=completed.peak_bytes,

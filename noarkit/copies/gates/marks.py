@@ -30,9 +30,9 @@ class MarksGate:
             before, after = self.marks_of(task.source), read_marks(product.path)
         except PdfUnreadable:
             return ()  # what cannot be opened, the gates of pages and letters say
-        lost = self._lost_values(before, product)
-        if lost:
-            return Failure(Reason.TEXT_MISSING, {"values": lost, "fields": len(before.values)})
+        lost_values = self._lost_values(before, product)
+        if lost_values:
+            return Failure(Reason.TEXT_MISSING, {"values": lost_values, "fields": len(before.values)})
         return tuple(_losses(before, after))
 
     def _lost_values(self, before: PdfMarks, product: Product) -> int:
@@ -44,11 +44,11 @@ class MarksGate:
 
 
 def _losses(before: PdfMarks, after: PdfMarks) -> list[Finding]:
-    counted = (
+    pairs = (
         (Finding("links-dropped"), before.links, after.links),
         (Finding("bookmarks-dropped"), before.bookmarks, after.bookmarks),
         (Finding("tags-dropped"), before.tags, after.tags),
         (Finding("page-labels-dropped"), before.page_labels, after.page_labels),
         (Finding("attachments-dropped"), before.attachments, after.attachments),
     )
-    return [replace(found, data={"count": was - kept, "of": was}) for found, was, kept in counted if kept < was]
+    return [replace(finding, data={"count": was - remain, "of": was}) for finding, was, remain in pairs if remain < was]

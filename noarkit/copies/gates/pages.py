@@ -47,10 +47,10 @@ class PagesGate:
         return (Finding("blank-pages", {"count": len(blank), "pages": count}),) if blank else ()
 
     def _compare(self, source: Path, count: int, blank: frozenset[int]) -> Failure | None:
-        counted = self.count_of(source) if self.count_of is not None else None
-        if counted is not None and counted != count:
-            return Failure(Reason.PAGES_DIFFER, {"pages": count, "original": counted})
-        return _compare(source, count, blank, is_counted=counted is not None)
+        count_by_other = self.count_of(source) if self.count_of is not None else None
+        if count_by_other is not None and count_by_other != count:
+            return Failure(Reason.PAGES_DIFFER, {"pages": count, "original": count_by_other})
+        return _compare(source, count, blank, is_counted=count_by_other is not None)
 
 
 def is_pdf(task: Task) -> bool:

@@ -74,10 +74,10 @@ class PageLookGate:
                 if error.locked or self.drawn_by is None:
                     raise
                 return
-            made = stack.enter_context(open_pages(copy))
+            made_pages = stack.enter_context(open_pages(copy))
             step = max(1, original.count // _SAMPLED_PAGES) if original.count > _MOST_PAGES else 1
-            for number in range(0, min(original.count, made.count), step):
-                yield number, original.picture(number, DOTS_PER_INCH), made.picture(number, DOTS_PER_INCH)
+            for number in range(0, min(original.count, made_pages.count), step):
+                yield number, original.picture(number, DOTS_PER_INCH), made_pages.picture(number, DOTS_PER_INCH)
 
 
 def _drawn_twice(draw: PagesDrawn, source: Path, copy: Path) -> Iterator[PagePair]:
@@ -106,16 +106,16 @@ class PixelsGate:
             return Failure(Reason(error.reason))
 
 
-def different_share(left: Image, right: Image) -> float:
+def different_share(original: Image, copy: Image) -> float:
     """How much of two pictures differs, from 0 to 1, once both are blurred; sizes that differ by a pixel are fitted."""
     from PIL import ImageChops, ImageFilter
 
-    if abs(left.width - right.width) > 2 or abs(left.height - right.height) > 2:
+    if abs(original.width - copy.width) > 2 or abs(original.height - copy.height) > 2:
         return 1.0
-    fitted = right if left.size == right.size else right.resize(left.size)
+    fitted = copy if original.size == copy.size else copy.resize(original.size)
     blur = ImageFilter.BoxBlur(_BLUR)
-    shades = ImageChops.difference(left.convert("L").filter(blur), fitted.convert("L").filter(blur)).histogram()
-    return sum(shades[_LEAST_DIFFERENCE + 1 :]) / max(1, left.width * left.height)
+    shades = ImageChops.difference(original.convert("L").filter(blur), fitted.convert("L").filter(blur)).histogram()
+    return sum(shades[_LEAST_DIFFERENCE + 1 :]) / max(1, original.width * original.height)
 
 
 def _compare(original: Image, copy: Image) -> Sequence[Finding] | Failure:

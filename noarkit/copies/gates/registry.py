@@ -28,7 +28,7 @@ def all_gates(
     """The gates in their order: what costs little and refuses much comes first. `poppler` is the second reader."""
     # three gates read the same words and the same pages
     words, texts = LatestAnswer(words_of), LatestAnswer(read_texts)
-    read = poppler.text if poppler else lambda path: _joined(texts, path)
+    read = poppler.text if poppler else lambda path: _text_of_pages(texts, path)
     originals, whole_text, marks = LatestAnswer(read), LatestAnswer(read), LatestAnswer(read_marks)
     gates: tuple[Gate, ...] = (
         FormatGate(identifier),
@@ -46,7 +46,7 @@ def all_gates(
     return (*gates, SecondOpinionGate(verapdf)) if verapdf else gates
 
 
-def _joined(texts_of: TextsOf, path: Path) -> str | None:
+def _text_of_pages(texts_of: TextsOf, path: Path) -> str | None:
     try:
         return "\n".join(texts_of(path))
     except PdfUnreadable:

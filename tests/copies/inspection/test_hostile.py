@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from noarkit.copies.inspection import inspect
+from noarkit.copies.port import Failure, Identity
+from noarkit.copies.reasons import Reason
 from tests.copies.corpus.hostile import HOSTILE
 
 _LOOK = """

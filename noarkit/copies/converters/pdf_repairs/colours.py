@@ -43,10 +43,10 @@ def name_profiles(pdf: Any, ledger: Ledger) -> None:
 @cache
 def print_profile() -> Path | None:
     """A profile for colours of print that this machine has; None where there is none."""
-    found = [path for folder in _FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*.ic[cm]"))]
+    profiles = [path for folder in _FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*.ic[cm]"))]
     rank = {name: number for number, name in enumerate(_PREFERRED)}
-    found.sort(key=lambda path: rank.get(path.name, len(rank)))
-    return next((path for path in found if _is_of_print(path)), None)
+    profiles.sort(key=lambda path: rank.get(path.name, len(rank)))
+    return next((path for path in profiles if _is_of_print(path)), None)
 
 
 def _is_of_print(path: Path) -> bool:

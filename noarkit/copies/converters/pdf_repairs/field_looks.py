@@ -57,8 +57,8 @@ def _shown_text(field: Any) -> str:
 
 def field_look(pdf: Any, field: Any, form: Any, lettering: Lettering) -> Any:
     """An appearance for a field."""
-    left, bottom, right, top = rectangle(field)
-    width, height = right - left, top - bottom
+    x0, bottom, right, top = rectangle(field)
+    width, height = right - x0, top - bottom
     parts = [_ground(field, width, height)]
     kind = str(inherited(field, "/FT"))
     if kind == "/Btn":
@@ -91,14 +91,14 @@ def _ground(field: Any, width: float, height: float) -> bytes:
     ground, border = numbers_of(looks.get("/BG")), numbers_of(looks.get("/BC"))
     parts = []
     if len(ground) in _OPERATORS:
-        parts.append(f"q {_joined(ground)} {_OPERATORS[len(ground)]} 0 0 {width:.2f} {height:.2f} re f Q")
+        parts.append(f"q {_numbers_text(ground)} {_OPERATORS[len(ground)]} 0 0 {width:.2f} {height:.2f} re f Q")
     if len(border) in _OPERATORS:
         stroke = _OPERATORS[len(border)].upper()
-        parts.append(f"q {_joined(border)} {stroke} 1 w 0.5 0.5 {width - 1:.2f} {height - 1:.2f} re S Q")
+        parts.append(f"q {_numbers_text(border)} {stroke} 1 w 0.5 0.5 {width - 1:.2f} {height - 1:.2f} re S Q")
     return " ".join(parts).encode("ascii")
 
 
-def _joined(numbers: list[float]) -> str:
+def _numbers_text(numbers: list[float]) -> str:
     return " ".join(f"{number:.4g}" for number in numbers)
 
 
@@ -128,9 +128,9 @@ def _text(field: Any, form: Any, lettering: Lettering, width: float, height: flo
     for number, line in enumerate(lines):
         at = baseline - number * size * _LEADING
         if cells:
-            parts += [
-                _placed(lettering, letter, size, (place + 0.5) * width / cells, at) for place, letter in enumerate(line)
-            ]
+            for place, letter in enumerate(line):
+                middle = (place + 0.5) * width / cells
+                parts.append(_letter_at(lettering, letter, size, middle, at))
         else:
             room = width - lettering.width(line, size)
             indent = {1: room / 2, 2: room - _MARGIN}.get(int(inherited(field, "/Q") or 0), _MARGIN)
@@ -139,15 +139,15 @@ def _text(field: Any, form: Any, lettering: Lettering, width: float, height: flo
     return b"\n".join(parts)
 
 
-def _placed(lettering: Lettering, letter: str, size: float, middle: float, at: float) -> bytes:
-    left = middle - lettering.width(letter, size) / 2
-    return b"1 0 0 1 %.2f %.2f Tm %s Tj" % (left, at, literal(lettering.encode(letter)))
+def _letter_at(lettering: Lettering, letter: str, size: float, middle: float, at: float) -> bytes:
+    x0 = middle - lettering.width(letter, size) / 2
+    return b"1 0 0 1 %.2f %.2f Tm %s Tj" % (x0, at, literal(lettering.encode(letter)))
 
 
 def _style(field: Any, form: Any) -> tuple[float, bytes]:
     """The size of a field's text, 0 where it fits itself, and the operator of its colour."""
     style = inherited(field, "/DA")
     style = form.get("/DA") if style is None else style
-    said = bytes(style) if style is not None else b""
-    size, colour = _SIZE.search(said), _COLOUR.search(said)
+    style_text = bytes(style) if style is not None else b""
+    size, colour = _SIZE.search(style_text), _COLOUR.search(style_text)
     return float(size[1]) if size else 0.0, colour[1] if colour else b"0 g"

@@ -74,17 +74,17 @@ def _embed(pdf: Any, font: Any, ledger: Ledger) -> None:
     twin = twin_of(name, flags)
     if twin is None:
         raise RepairRefused("font-without-twin", fonts=[name])
-    made = make_font(twin, glyph_names(font, twin.built_in), _widths(font))
+    font_made = make_font(twin, glyph_names(font, twin.built_in), _widths(font))
     _tell(ledger, name, twin)
-    _write(pdf, font, made)
+    _write(pdf, font, font_made)
     if twin.built_in is not None and "/ToUnicode" not in font:  # no reader knows its glyphs under its new name
-        font.ToUnicode = pdf.make_stream(unicode_map(made.names))
+        font.ToUnicode = pdf.make_stream(unicode_map(font_made.names))
 
 
 def _tell(ledger: Ledger, name: str, twin: Twin) -> None:
-    asked = name.partition("+")[2] or name
+    own_name = name.partition("+")[2] or name
     pairs = ledger.twins if twin.has_same_widths else ledger.substitutes
-    pairs[asked] = twin.name
+    pairs[own_name] = twin.name
 
 
 def _widths(font: Any) -> dict[int, float]:
@@ -92,31 +92,31 @@ def _widths(font: Any) -> dict[int, float]:
     return dict(enumerate(numbers_of(font.get("/Widths")), first))
 
 
-def _write(pdf: Any, font: Any, made: MadeFont) -> None:
+def _write(pdf: Any, font: Any, font_made: MadeFont) -> None:
     import pikepdf
 
-    name = pikepdf.Name("/" + made.title)
-    file = pdf.make_stream(made.program)
+    name = pikepdf.Name("/" + font_made.title)
+    file = pdf.make_stream(font_made.program)
     file.Subtype = pikepdf.Name.Type1C
     font.FontDescriptor = pdf.make_indirect(
         pikepdf.Dictionary(
             Type=pikepdf.Name.FontDescriptor,
             FontName=name,
             Flags=_NONSYMBOLIC,
-            FontBBox=list(made.box),
+            FontBBox=list(font_made.box),
             ItalicAngle=0,
-            Ascent=made.ascent,
-            Descent=made.descent,
-            CapHeight=made.ascent,
+            Ascent=font_made.ascent,
+            Descent=font_made.descent,
+            CapHeight=font_made.ascent,
             StemV=80,
             FontFile3=file,
         )
     )
     font.Type, font.Subtype, font.BaseFont = pikepdf.Name.Font, pikepdf.Name.Type1, name
-    codes = range(min(made.widths, default=0), max(made.widths, default=0) + 1)
+    codes = range(min(font_made.widths, default=0), max(font_made.widths, default=0) + 1)
     font.FirstChar, font.LastChar = codes[0], codes[-1]
-    font.Widths = pikepdf.Array([made.widths.get(code, 0) for code in codes])
-    font.Encoding = pikepdf.Dictionary(Type=pikepdf.Name.Encoding, Differences=_differences(made.names))
+    font.Widths = pikepdf.Array([font_made.widths.get(code, 0) for code in codes])
+    font.Encoding = pikepdf.Dictionary(Type=pikepdf.Name.Encoding, Differences=_differences(font_made.names))
     discard(font, "/Name")
 
 

@@ -39,14 +39,14 @@ def flatten(pdf: Any, kind: str) -> None:
         return
     if is_dictionary(form := pdf.Root.get("/AcroForm")):
         discard(form, "/NeedAppearances")
-    others = []
+    other_notes = []
     for page in pdf.pages:
         notes = notes_of(page)
-        others.append([note for note in notes if note.get("/Subtype") != kind])
-        drawn = [note for note in notes if note.get("/Subtype") == kind and not is_hidden(note) and _has_look(note)]
-        keep_notes(page, drawn)
+        other_notes.append([note for note in notes if note.get("/Subtype") != kind])
+        visible = [note for note in notes if note.get("/Subtype") == kind and not is_hidden(note) and _has_look(note)]
+        keep_notes(page, visible)
     pdf.flatten_annotations("all")
-    for page, notes in zip(pdf.pages, others, strict=True):
+    for page, notes in zip(pdf.pages, other_notes, strict=True):
         keep_notes(page, notes)
 
 

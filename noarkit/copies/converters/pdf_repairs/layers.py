@@ -33,7 +33,7 @@ def mend_layers(pdf: Any, ledger: Ledger) -> None:
 
 
 def _list_all(configuration: Any, layers: list[Any]) -> None:
-    listed = set(layers_in(configuration.Order))
+    in_order = set(layers_in(configuration.Order))
     for layer in layers:
-        if layer.objgen not in listed:
+        if layer.objgen not in in_order:
             configuration.Order.append(layer)

@@ -31,16 +31,16 @@ class Ledger:
 
     def findings(self) -> tuple[Finding, ...]:
         """What a person should know."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         if self.twins:
-            pairs = [f"{asked} → {used}" for asked, used in sorted(self.twins.items())]
-            found.append(Finding("fonts-embedded", {"fonts": pairs}))
+            pairs = [f"{name} → {twin}" for name, twin in sorted(self.twins.items())]
+            findings.append(Finding("fonts-embedded", {"fonts": pairs}))
         if self.substitutes:
-            asked, used = sorted(self.substitutes), sorted(set(self.substitutes.values()))
-            found.append(Finding("fonts", {"asked": asked, "used": used}))
+            names, substitutes = sorted(self.substitutes), sorted(set(self.substitutes.values()))
+            findings.append(Finding("fonts", {"asked": names, "used": substitutes}))
         if self.removed:
             kinds = sorted(self.removed)
-            found.append(Finding("annotations-removed", {"count": self.removed.total(), "kinds": kinds}))
+            findings.append(Finding("annotations-removed", {"count": self.removed.total(), "kinds": kinds}))
         if self.profile:
-            found.append(Finding("colours-assumed", {"profile": self.profile}))
-        return tuple(found)
+            findings.append(Finding("colours-assumed", {"profile": self.profile}))
+        return tuple(findings)

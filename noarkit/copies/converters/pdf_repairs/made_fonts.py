@@ -35,11 +35,11 @@ def make_font(twin: Twin, names: Mapping[int, str], widths: Mapping[int, float])
 
     Documents of one program ask for the same fonts again and again: those are made once.
     """
-    return _made(twin.place, twin, tuple(sorted(names.items())), tuple(sorted(widths.items())))
+    return _make_once(twin.place, twin, tuple(sorted(names.items())), tuple(sorted(widths.items())))
 
 
 @lru_cache(maxsize=16)
-def _made(
+def _make_once(
     place: str, twin: Twin, named_codes: tuple[tuple[int, str], ...], known_widths: tuple[tuple[int, float], ...]
 ) -> MadeFont:
     widths = dict(known_widths)
@@ -47,7 +47,7 @@ def _made(
     title = f"{_tag(tag)}+{twin.font['name'].getDebugName(6)}"
     outlines: dict[tuple[str, int], str] = {}
     strings: dict[str, Any] = {_NOTDEF: _outline(twin, None, 0)}
-    named: dict[int, str] = {}
+    glyph_of_code: dict[int, str] = {}
     measured: dict[int, int] = {}
     for code, name in named_codes:
         glyph = twin.glyph(name)
@@ -58,7 +58,7 @@ def _made(
         if own is None:
             own = outlines[(name, width)] = name if name not in strings else f"{name}.w{code}"
             strings[own] = _outline(twin, glyph, width)
-        named[code], measured[code] = own, width
+        glyph_of_code[code], measured[code] = own, width
     head, lines = twin.font["head"], twin.font["hhea"]
     scale = _UNITS / head.unitsPerEm
     box = tuple(round(value * scale) for value in (head.xMin, head.yMin, head.xMax, head.yMax))
@@ -66,7 +66,7 @@ def _made(
     return MadeFont(
         title,
         program,
-        named,
+        glyph_of_code,
         measured,
         (box[0], box[1], box[2], box[3]),
         round(lines.ascent * scale),

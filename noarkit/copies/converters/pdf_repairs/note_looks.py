@@ -26,8 +26,8 @@ def note_look(pdf: Any, note: Any, lettering: Lettering) -> Any:
     draw = _DRAWN.get(kind)
     if draw is None:
         return None
-    left, bottom, right, top = rectangle(note)
-    box = (right - left, top - bottom)
+    x0, bottom, right, top = rectangle(note)
+    box = (right - x0, top - bottom)
     content = draw(note, box, lettering)
     resources = lettering.resources()
     if kind == "/Highlight":  # marked text shows through
@@ -54,15 +54,15 @@ def _line_width(note: Any) -> float:
 
 def _quads(note: Any) -> list[Points]:
     """The four corners of each piece of marked text, from the corner of the annotation."""
-    left, bottom, right, top = rectangle(note)
-    numbers = numbers_of(note.get("/QuadPoints")) or [left, top, right, top, left, bottom, right, bottom]
-    points = _points(numbers, left, bottom)
+    x0, bottom, right, top = rectangle(note)
+    numbers = numbers_of(note.get("/QuadPoints")) or [x0, top, right, top, x0, bottom, right, bottom]
+    points = _points(numbers, x0, bottom)
     return [points[at : at + 4] for at in range(0, len(points) - 3, 4)]
 
 
-def _points(numbers: list[float], left: float, bottom: float) -> Points:
+def _points(numbers: list[float], x0: float, bottom: float) -> Points:
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
-    return [(x - left, y - bottom) for x, y in pairs]
+    return [(x - x0, y - bottom) for x, y in pairs]
 
 
 def _path(points: Points) -> str:
@@ -79,7 +79,7 @@ def _highlight(note: Any, box: Box, lettering: Lettering) -> str:
 
 def _underline(note: Any, box: Box, lettering: Lettering) -> str:
     del box, lettering
-    lines = [_path([(left[0], left[1] + 1), (right[0], right[1] + 1)]) for _, _, left, right in _quads(note)]
+    lines = [_path([(start[0], start[1] + 1), (end[0], end[1] + 1)]) for _, _, start, end in _quads(note)]
     return f"{_colour(note, default='0 G ')}1 w " + " ".join(f"{line} S" for line in lines)
 
 
@@ -89,14 +89,14 @@ def _strike_out(note: Any, box: Box, lettering: Lettering) -> str:
     return f"{_colour(note, default='0 G ')}1 w " + " ".join(f"{line} S" for line in lines)
 
 
-def _middle(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+def _middle(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    return (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
 
 
 def _ink(note: Any, box: Box, lettering: Lettering) -> str:
     del box, lettering
-    left, bottom, *_ = rectangle(note)
-    paths = [_path(_points(numbers_of(stroke), left, bottom)) for stroke in note.get("/InkList", ())]
+    x0, bottom, *_ = rectangle(note)
+    paths = [_path(_points(numbers_of(stroke), x0, bottom)) for stroke in note.get("/InkList", ())]
     return f"{_colour(note, default='0 G ')}{_line_width(note):.2f} w " + " ".join(
         f"{path} S" for path in paths if path
     )
@@ -104,15 +104,15 @@ def _ink(note: Any, box: Box, lettering: Lettering) -> str:
 
 def _line(note: Any, box: Box, lettering: Lettering) -> str:
     del box, lettering
-    left, bottom, *_ = rectangle(note)
-    path = _path(_points(numbers_of(note.get("/L")), left, bottom))
+    x0, bottom, *_ = rectangle(note)
+    path = _path(_points(numbers_of(note.get("/L")), x0, bottom))
     return f"{_colour(note, default='0 G ')}{_line_width(note):.2f} w {path} S" if path else ""
 
 
 def _polygon(note: Any, box: Box, lettering: Lettering) -> str:
     del box, lettering
-    left, bottom, *_ = rectangle(note)
-    path = _path(_points(numbers_of(note.get("/Vertices")), left, bottom))
+    x0, bottom, *_ = rectangle(note)
+    path = _path(_points(numbers_of(note.get("/Vertices")), x0, bottom))
     return _painted(note, path, "h" if note.get("/Subtype") == "/Polygon" else "") if path else ""
 
 
@@ -168,8 +168,8 @@ def _stamp(note: Any, box: Box, lettering: Lettering) -> str:
     text = str(note.get("/Name", "/Draft")).lstrip("/")
     size = min(box[1] * 0.6, box[0] / max(1.0, lettering.width(text, 1.0)) * 0.9)
     frame = f"{_colour(note, default='0.7 0 0 RG ')}1 w 1 1 {box[0] - 2:.2f} {box[1] - 2:.2f} re S"
-    shown = literal(lettering.encode(text)).decode("ascii")
-    return f"{frame} BT /F {size:.2f} Tf 0.7 0 0 rg 1 0 0 1 {box[0] * 0.05:.2f} {box[1] * 0.3:.2f} Tm {shown} Tj ET"
+    codes = literal(lettering.encode(text)).decode("ascii")
+    return f"{frame} BT /F {size:.2f} Tf 0.7 0 0 rg 1 0 0 1 {box[0] * 0.05:.2f} {box[1] * 0.3:.2f} Tm {codes} Tj ET"
 
 
 _DRAWN: Mapping[str, Callable[[Any, Box, Lettering], str]] = {

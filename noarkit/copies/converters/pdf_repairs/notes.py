@@ -23,10 +23,10 @@ def mend_notes(pdf: Any, ledger: Ledger) -> None:
     """Makes annotations such as PDF/A allows. Text that stands on the page itself becomes part of it."""
     lettering = Lettering(pdf)
     for page in pdf.pages:
-        kept = [note for note in notes_of(page) if _may_stay(note, ledger)]
-        for note in kept:
+        allowed = [note for note in notes_of(page) if _may_stay(note, ledger)]
+        for note in allowed:
             _mend(pdf, note, lettering)
-        keep_notes(page, kept)
+        keep_notes(page, allowed)
     flatten(pdf, "/FreeText")
 
 

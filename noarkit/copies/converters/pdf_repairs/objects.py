@@ -85,9 +85,9 @@ def numbers_of(value: Any) -> list[float]:
 def rectangle(note: Any) -> tuple[float, float, float, float]:
     """Left, bottom, right and top of an annotation."""
     numbers = (numbers_of(note.get("/Rect")) + [0.0] * 4)[:4]
-    left, right = sorted((numbers[0], numbers[2]))
+    x0, right = sorted((numbers[0], numbers[2]))
     bottom, top = sorted((numbers[1], numbers[3]))
-    return left, bottom, right, top
+    return x0, bottom, right, top
 
 
 def content_of(stream: Any) -> bytes:

@@ -14,8 +14,8 @@ def drop_unused(pdf: Any, ledger: Ledger) -> None:
     """Takes out colour spaces, patterns and shadings whose names stand in no content."""
     del ledger
     holders = [holder for holder in dictionaries(pdf) if is_dictionary(holder.get("/Resources"))]
-    listed = [holder.Resources.get(kind) for holder in holders for kind in _KINDS]
-    spaces = [space for space in listed if is_dictionary(space) and len(space)]
+    candidates = [holder.Resources.get(kind) for holder in holders for kind in _KINDS]
+    spaces = [space for space in candidates if is_dictionary(space) and len(space)]
     if not spaces or any(holder.get("/Subtype") == "/Type3" for holder in holders):
         return
     content = b"\n".join([*(contents_of(page) for page in pdf.pages), *map(content_of, _drawings(pdf))])

@@ -43,8 +43,8 @@ class Twin:
         from fontTools.agl import toUnicode
 
         text = toUnicode(name)
-        found = characters.get(text) if len(text) == 1 else None
-        return found or (name if name in glyphs else None)
+        glyph = characters.get(text) if len(text) == 1 else None
+        return glyph or (name if name in glyphs else None)
 
     def width(self, glyph: str) -> float:
         """The advance of one of its glyphs, in thousandths."""
@@ -57,15 +57,15 @@ def twin_of(name: str, flags: int) -> Twin | None:
     key = family(own)
     if any(word in key for word in _WITHOUT_TWIN) and key not in _SIGNS:
         return None
-    wanted = _SIGNS.get(key) or TWINS.get(_NARROW.get(key, key), "")
-    is_twin = bool(wanted) or key in _families()
+    choice_key = _SIGNS.get(key) or TWINS.get(_NARROW.get(key, key), "")
+    is_twin = bool(choice_key) or key in _families()
     if not is_twin and flags & _SYMBOLIC and not flags & 32:
         return None
-    wanted = wanted or (key if key in _families() else _alike(key, flags))
-    for choice in (wanted, *_NEXT_BEST.get(wanted, ())):
+    choice_key = choice_key or (key if key in _families() else _alike(key, flags))
+    for choice in (choice_key, *_NEXT_BEST.get(choice_key, ())):
         path = _file_of(choice, _is_bold(own, flags), _is_italic(own, flags))
         if path is not None:
-            return Twin(_title(path), path, open_font(path), is_twin, _built_in(wanted) if key in _SIGNS else None)
+            return Twin(_title(path), path, open_font(path), is_twin, _built_in(choice_key) if key in _SIGNS else None)
     return None
 
 
@@ -95,7 +95,7 @@ def _families() -> frozenset[str]:
 @cache
 def _files() -> dict[tuple[str, bool, bool], str]:
     """The file of each family by weight and slope: OpenType and TrueType alone."""
-    found: dict[tuple[str, bool, bool], str] = {}
+    entries: dict[tuple[str, bool, bool], str] = {}
     for families, style, path in installed_font_files():
         if not path.lower().endswith((".ttf", ".otf")):
             continue
@@ -104,8 +104,8 @@ def _files() -> dict[tuple[str, bool, bool], str]:
             continue
         bold, italic = bool(words & {"bold", "demi"}), bool(words & {"italic", "oblique"})
         for name in families:
-            found.setdefault((family(name), bold, italic), path)
-    return found
+            entries.setdefault((family(name), bold, italic), path)
+    return entries
 
 
 def _file_of(key: str, bold: bool, italic: bool) -> str | None:
