@@ -14,7 +14,7 @@ from noarkit.copies.gates.pages import PagesGate
 from noarkit.copies.gates.pictures import COMPARED_PICTURES, PageLookGate, PixelsGate
 from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
-from noarkit.copies.gates.words import WordsGate, WordsOf, has_words
+from noarkit.copies.gates.words import OFFICE_TYPES, WordsGate, WordsOf, has_words
 from noarkit.copies.identity import Identifier
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 from noarkit.documents.pdf_marks import read_marks
