@@ -17,6 +17,7 @@ from noarkit.api.origins import is_bundle, reopen_source, source_of
 from noarkit.api.reporting import write_run_results
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import Event, EventFields, Listener, ignore_event
+from noarkit.loading.acceptance import is_bound
 from noarkit.loading.approval import require_approval
 from noarkit.loading.contents import no_gate
 from noarkit.loading.engines import assembly, watermarks
@@ -170,7 +171,7 @@ def _load(
         if begun_with is None and planned_for is not None:
             _emit_other_archive(planned_for, target.name, settings, emit_logged)
         watermarks.check_archive(folder, source, target, emit_logged)
-        if begun_with is None and options.request is not None:
+        if options.request is not None and not is_bound(folder):
             refuse_load_of_loaded(target, folder, source, options.request, emit_logged)
         try:
             result = assembly.ingest_run(

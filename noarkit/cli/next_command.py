@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from noarkit.cli.line_names import line_request
 from noarkit.cli.options import Session
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.next_step import Step, command_line
+from noarkit.loading.next_step import Step, after_refusal, command_line
 from noarkit.loading.next_step import next_steps as steps_of
 from noarkit.loading.request import RunRequest
 from noarkit.loading.state import read_state
@@ -25,20 +25,30 @@ def next_command(*words: object, run: RunFolder | None = None) -> str:
 
 
 def next_rows(
-    session: Session, folder: RunFolder, *, is_rehearsal: bool = False, approved_only: bool = False
+    session: Session,
+    folder: RunFolder,
+    *,
+    is_rehearsal: bool = False,
+    approved_only: bool = False,
+    is_failed: bool = False,
 ) -> dict[str, str]:
     """The rows of the last block that say what comes next in a run as it is now; none where nothing is left to do."""
-    steps = next_steps(session, folder, is_rehearsal=is_rehearsal, approved_only=approved_only)
+    steps = next_steps(session, folder, is_rehearsal=is_rehearsal, approved_only=approved_only, is_failed=is_failed)
     return step_rows(session.texts, steps)
 
 
 def next_steps(
-    session: Session, folder: RunFolder, *, is_rehearsal: bool = False, approved_only: bool = False
+    session: Session,
+    folder: RunFolder,
+    *,
+    is_rehearsal: bool = False,
+    approved_only: bool = False,
+    is_failed: bool = False,
 ) -> tuple[Step, ...]:
     """The steps that come next in a run, as this command says them; none where that is another's to say."""
     if is_within_project(session):
         return ()
-    line = line_request()
+    line = after_refusal(folder, line_request()) if is_failed else line_request()
     if approved_only:
         line = line.updated(RunRequest("", values={"approved-only": True}))
     has_key = session.config().seal.key is not None

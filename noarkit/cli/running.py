@@ -172,7 +172,7 @@ def report_failure(
         why = "" if folder.journal.exists() else "not-begun"
         lines: dict[str, str] = {}
         with suppress(NoarkitError, OSError):  # a journal that cannot be read has been told of
-            lines = next_rows(session, folder, approved_only=approved_only)
+            lines = next_rows(session, folder, approved_only=approved_only, is_failed=True)
         meaning = "end.exit-parts" if isinstance(fault, PartNotReady) else "end.exit"
         state = state_of_exit(fault.exit_code)
         print_summary(session, folder, RunSummary(state, fault.exit_code, archive, why, lines, meaning=meaning))

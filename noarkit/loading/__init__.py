@@ -8,6 +8,7 @@ What comes before a load:
     post_numbers     numbers of journal posts by their day, in the year and in the case
     spans            dates that a plan can tell by itself: of a case by what lies in it
     source_values    dates, years and numbers that need a right: what would be lost, and how a plan carries them
+    acceptance       which archive a run belongs to: the first that was taken, and took
     preflight        proves what the archive and the account can do; the archive's identity, the guards
     closed_material  proves whether the account may add to what is finalised
     registers        makes codes and business-specific fields that the plan needs

@@ -21,7 +21,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_needing_plan
 from noarkit.loading.options import IngestOptions, PlanOptions, SourceOptions
 from noarkit.loading.part import SPINE, has_open_units, is_part_loaded, is_spine_loaded, unloaded_parts
-from noarkit.loading.request import GLOBALS, RunRequest, request_of_load, request_of_plan
+from noarkit.loading.request import GLOBALS, RunRequest, has_named_archive, request_of_load, request_of_plan
 from noarkit.loading.state import RunState
 from noarkit.option_fields import names_remembered
 
@@ -248,6 +248,12 @@ def command_line(
     return ["noarkit", verb, *positional[: len(positional) - len(own)], *_from_here(options), *own]
 
 
+def after_refusal(folder: RunFolder, line: RunRequest) -> RunRequest:
+    """What a command that failed was given, as far as the next one repeats it: an archive of a run that has its own
+    does not count, for it may be the mistake."""
+    return line if folder.archive_name() is None else line.without("archive")
+
+
 def is_past(until: str) -> bool:
     """True for a moment that has gone by; a time of day comes again. One without a zone is read in that of here."""
     try:
@@ -264,11 +270,27 @@ def remembered(folder: RunFolder, verb: str) -> RunRequest:
         planned_for = folder.planned_archive()
     except NoarkitError:
         return RunRequest(verb)
-    archive = load.values.get("archive") or plan.values.get("archive") or planned_for
+    archive = _archive_of(folder, load) or plan.values.get("archive") or planned_for
     shared = {name: plan.values[name] for name in GLOBALS if name in plan.values}
     values = {**shared, **load.values} if verb != "plan" else {**plan.values}
     values.pop("since", None)
     return RunRequest(verb, plan.source, {**values, **({"archive": archive} if archive else {})})
+
+
+def _archive_of(folder: RunFolder, load: RunRequest) -> object:
+    """The archive that loads of the run named: the one that was taken, whatever was named since; before there is one,
+    none but the one that a question is open about."""
+    if _asks_about_values(folder):
+        return load.values.get("archive")
+    return folder.archive_name() if has_named_archive(folder) else None
+
+
+def _asks_about_values(folder: RunFolder) -> bool:
+    """True where the last archive would replace dates and numbers of the plan: what comes next is to be done there."""
+    if not folder.journal.exists():
+        return False
+    with closing(folder.open_journal()) as journal:
+        return journal.meta("loses_values") == "yes"
 
 
 def planned_source(folder: RunFolder) -> str:

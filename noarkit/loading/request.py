@@ -21,6 +21,7 @@ from noarkit.safe.toml import read_text
 ASKED = "asked"
 GLOBALS = ("config", "profile", "lang")
 _LOAD_NOTE = "ingest_began"
+_NAMED_ARCHIVE = "SELECT EXISTS (SELECT 1 FROM event WHERE name = ? AND json_extract(data, ?) IS NOT NULL)"
 _ADDRESSES = ("archive", "engine")
 
 
@@ -92,6 +93,14 @@ def request_of_load(folder: RunFolder) -> RunRequest | None:
     with closing(folder.open_journal()) as journal:
         note = journal.last_note(_LOAD_NOTE)
     return None if note is None else _from_data(note.get(ASKED))
+
+
+def has_named_archive(folder: RunFolder) -> bool:
+    """True if any load of a run was given its archive on the command line."""
+    if not folder.journal.exists():
+        return False
+    with closing(folder.open_journal()) as journal:
+        return bool(journal.rows(_NAMED_ARCHIVE, (_LOAD_NOTE, f"$.{ASKED}.options.archive"))[0][0])
 
 
 def check_same_request(folder: RunFolder, options: Mapping[str, object]) -> None:

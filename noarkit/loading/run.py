@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from noarkit.archive.port import Archive
-from noarkit.errors import NotAllowed, OtherArchive
+from noarkit.errors import NotAllowed
 from noarkit.events import Event, EventFields, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight, registers
+from noarkit.loading.acceptance import accept_archive, is_other_archive
 from noarkit.loading.clocks import Clocks, system_clocks
 from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, Workers
 from noarkit.loading.folder import RunFolder
@@ -94,6 +95,7 @@ def load(
             emit(Event("preflight", _preflight_payload(abilities, facts)))
             if not settings.rehearsal:
                 refuse_lost_values(folder, journal, graph, facts, now_s(), is_allowed=settings.todays_dates)
+            _accept(folder, journal, facts, abilities, settings, now_s())
             clocks = settings.clocks
             lease_end_s = latest_lease_end(journal, clocks)
             # In this order: times of sending must be in this boot's clock before anything is compared with them, and
@@ -164,8 +166,7 @@ def _prepare(
         )
     else:
         abilities = preflight.prove_abilities(archive, system, f"probe {uuid.uuid4()}")
-    # Invariant 11, checked by identity and not by URL: a test archive restored under the same name is another archive.
-    _check_same_archive(folder, journal, abilities.identity or settings.archive_name)
+    is_other = is_other_archive(folder, journal, abilities.identity or settings.archive_name)
     if not abilities.finds_what_it_writes and abilities.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
     # A mark of this run's own: a second run of an equal plan must not take the first one's anchors for its own. Written
@@ -177,9 +178,9 @@ def _prepare(
         external_system=system,
         honours_versions=abilities.honours_versions,
         # what a run began without it goes on without, so that all it made can be found in one way
-        sets_system_fields=abilities.sets_system_fields and journal.meta("sets_system_fields") != "False",
+        sets_system_fields=abilities.sets_system_fields and (is_other or journal.meta("sets_system_fields") != "False"),
         # Another may have loaded of the same part before, whose journal is not here.
-        fresh=first and not abilities.knows_system and folder.part is None,
+        fresh=(first or is_other) and not abilities.knows_system and folder.part is None,
         deadline_s=settings.deadline_s,
         settle_pause_s=min(settings.settle_pause_s, settings.deadline_s),
         closes=graph.meta("close") == "yes",
@@ -189,23 +190,19 @@ def _prepare(
         witness=abilities.witness,
         writes_after_link=abilities.writes_after_link,
     )
-    if first:
-        # Last: a preflight that failed leaves the run unstarted, and the next call may still find the archive «fresh».
-        journal.remember(started=str(now_s()), plan=plan)
-    journal.remember(
-        where=settings.archive_name,
-        honours_versions=str(facts.honours_versions),
-        sets_system_fields=str(facts.sets_system_fields),
-    )
     return facts, abilities
 
 
-def _check_same_archive(folder: RunFolder, journal: Journal, identity: str) -> None:
-    remembered = journal.meta("archive")
-    if remembered is None:
-        journal.remember(archive=identity)
-    elif remembered != identity:
-        raise OtherArchive(where=str(folder.path), expected=remembered, found=identity)
+def _accept(
+    folder: RunFolder,
+    journal: Journal,
+    facts: RunFacts,
+    abilities: preflight.ArchiveAbilities,
+    settings: LoadSettings,
+    now_s: float,
+) -> None:
+    name, plan = settings.archive_name, str(folder.plan()["sha256"])
+    accept_archive(journal, facts, identity=abilities.identity or name, name=name, now_s=now_s, plan=plan)
 
 
 def _guards(archive: Archive, abilities: preflight.ArchiveAbilities, facts: RunFacts) -> Callable[[int], Guard | None]:

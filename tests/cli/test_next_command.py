@@ -108,3 +108,24 @@ def test_broken_rules_lead_to_the_report_that_names_their_places(capsys: Output)
     assert proposed == ["noarkit", "validate", "my extract", "--report", "html", "-o", "my extract-validation.html"]
     main(proposed[1:], {})
     assert "arkivstruktur.xml" in Path("my extract-validation.html").read_text("utf-8")
+
+
+def archives_in(text: str) -> set[str]:
+    """The archives of all commands that a text proposes."""
+    words = [words for words in commands_in(text) if "--archive" in words]
+    return {Path(words_[words_.index("--archive") + 1].removeprefix("embedded:")).name for words_ in words}
+
+
+def test_an_archive_that_was_named_by_mistake_is_named_by_no_later_command(capsys: Output) -> None:
+    run(capsys, "ingest", "old files", "-o", "runs", "--archive", "embedded:right")
+    mistaken = [run(capsys, "ingest", "runs", "--archive", "embedded:wrong")]
+    mistaken.append(run(capsys, "ingest", "runs", "--archive", "http://127.0.0.1:9/nowhere"))
+    told = [*mistaken, run(capsys, "status", "runs"), run(capsys, "verify", "runs", "--depth", "bytes")]
+    assert [archives_in(text) for text in told[:3]] == [{"right"}, {"right"}, {"right"}]
+    assert "Verified" in told[3] and archives_in(told[3]) <= {"right"}
+
+
+def test_the_archive_of_a_run_is_named_after_a_load_that_named_none(capsys: Output) -> None:
+    run(capsys, "ingest", "old files", "-o", "runs", "--archive", "embedded:right")
+    run(capsys, "ingest", "runs")
+    assert archives_in(run(capsys, "status", "runs")) == {"right"}

@@ -193,7 +193,7 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
     assert (code, commands) == (5, [["noarkit", "runs", "merge", run]])
     assert "loaded, but not joined" in said
     code, commands, _ = _output_of(capsys, *commands[0][1:])
-    assert (code, commands) == (0, [["noarkit", "ingest", run, "--workers", "0"]])
+    assert (code, commands) == (0, [["noarkit", "ingest", run, *again]])
     assert main(commands[0][1:], {}) == 0
 
 
