@@ -31,7 +31,7 @@ def approve(
     without a name, or where there is nothing to take back under it.
     """
     if not by.strip():
-        raise UsageFault(what="no-approver", where=str(run), do="--by NAME")
+        raise UsageFault(what="no-approver", where=str(run), fix="--by", own="name")
     account = "{user}@{machine}".format_map(describe_caller())
     record = withdraw_approval if withdraw else record_approval
     resolved, folder = resolve_settings(None, settings), RunFolder(Path(run))

@@ -219,7 +219,8 @@ def answer_request(
     """
     final_settings, folder = resolve_settings(None, settings), RunFolder(Path(run))
     if acceptance is not None and not (by.strip() and accept):
-        raise UsageFault(what="accept-wants-name", where="--accept", do="--accept KEY --by NAME")
+        fix, own = ("--by", "name") if accept else ("--accept", "finding")
+        raise UsageFault(what="accept-wants-name", where="--accept", fix=fix, own=own)
     keys = trusted_keys(final_settings, trust_key)
     with (
         closing(open_deliveries(folder)) as deliveries_log,

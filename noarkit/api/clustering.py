@@ -107,7 +107,9 @@ def parse_source_map(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         old, sign, new = pair.partition("=")
         if not sign or not old or not new:
-            raise UsageFault(what="bad-value", where=f"--source-map {pair}", do="--source-map OLD=NEW")
+            raise UsageFault(
+                what="bad-value", where=f"--source-map {pair}", fix="--source-map", value=pair, own="paths"
+            )
         mapping[old.rstrip("/") or "/"] = str(Path(new).absolute()) if new.startswith(("/", ".")) else new
     return mapping
 
@@ -118,7 +120,7 @@ def parse_listen(text: str, default_port: int) -> tuple[str, int]:
     if not sign:
         host, port = text, str(default_port)
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise UsageFault(what="bad-value", where=f"--listen {text}", do="--listen HOST:PORT")
+        raise UsageFault(what="bad-value", where=f"--listen {text}", fix="--listen", own="address")
     return host.strip("[]"), int(port)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from noarkit.errors import ConfigFault, UsageFault
+from noarkit.loading.next_step import SEAL_KEY, command_line
 from noarkit.safe.signing import PublicKey, Signer, read_public, read_signer
 from noarkit.secrets import read_private_file
 from noarkit.settings import Place, Settings
@@ -21,9 +23,8 @@ def signer(settings: Settings, key: Place | None) -> Signer:
     """
     path = Path(key) if key is not None else settings.config.seal.key
     if path is None:
-        raise UsageFault(
-            what="seal-key-wanted", where="--seal-key", do="--seal-key seal.key (noarkit key new -o seal.key)"
-        )
+        make = None if Path(SEAL_KEY).exists() else shlex.join(command_line("key", "new", "-o", SEAL_KEY))
+        raise UsageFault(what="seal-key-wanted", where="--seal-key", fix=f"--seal-key {SEAL_KEY}", make=make)
     return read_signer(read_private_file(path, settings.environment), str(path))
 
 
@@ -32,7 +33,7 @@ def trusted_keys(settings: Settings, keys: Trust) -> tuple[PublicKey, ...]:
     key_places = [keys] if isinstance(keys, (str, Path)) else list(keys or ())
     paths = [Path(key_place) for key_place in key_places] or list(settings.config.seal.trusted)
     if not paths:
-        raise UsageFault(what="trust-key-wanted", where="--trust-key", do="--trust-key FILE")
+        raise UsageFault(what="trust-key-wanted", where="--trust-key", fix="--trust-key", own="file")
     return tuple(public_key(path) for path in paths)
 
 

@@ -222,7 +222,7 @@ def _refuse_engine(options: PlanOptions, source: Source) -> None:
         return
     cluster_target(options.cluster, dry_run=False, check_command=None)
     if not options.hash_contents:
-        raise UsageFault(what="engine-no-hash", where="--engine", do="--hash")
+        raise UsageFault(what="engine-no-hash", where="--engine", fix="--hash")
     if options.copies is not None:
         raise UsageFault(what="not-with-engine", where="--copies")
     if isinstance(source, Settling) or not Path(source.identity.where).exists():

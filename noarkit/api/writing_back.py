@@ -60,4 +60,4 @@ def check_takes_ids(folder: RunFolder) -> None:
 
 
 def _takes_no_ids() -> UsageFault:
-    return UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+    return UsageFault(what="bad-value", where="--write-back", fix="", drop="--write-back")

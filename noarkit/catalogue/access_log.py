@@ -64,7 +64,7 @@ def _checked(reason: str) -> str:
     """A reason on one line. The fault where there is none says no ref, which may tell of what is screened."""
     reason = " ".join(reason.split())
     if not reason:
-        raise UsageFault(what="reveal-unreasoned", where="")
+        raise UsageFault(what="reveal-unreasoned", where="", fix="--because", own="reason")
     return reason
 
 

@@ -55,7 +55,7 @@ def approve_command(
     require_run(run)
     if request is not None:
         if withdraw or bool(accept) != (output is not None) or (not accept and (by or note)):
-            raise UsageFault(what="bad-value", where="--request", do="--request FILE --accept KEY --by NAME -o FILE")
+            raise UsageFault(what="bad-value", where="--request", **_request_fix(withdraw=withdraw, accept=accept))
         final_settings = settings(session, None)
         findings = bundles.answer_request(
             run,
@@ -72,9 +72,9 @@ def approve_command(
         return
     for name, value in (("--accept", accept), ("--output", output), ("--seal-key", seal_key)):
         if value:
-            raise UsageFault(what="bad-value", where=name, do=f"--request FILE {name} …")
+            raise UsageFault(what="bad-value", where=name, fix="--request", own="file")
     if by is None and (note or withdraw):
-        raise UsageFault(what="no-approver", where=str(run), do="--by NAME")
+        raise UsageFault(what="no-approver", where=str(run), fix="--by", own="name")
     if by is None:
         _print_list(session, RunFolder(run))
         return
@@ -84,6 +84,13 @@ def approve_command(
         session.console.notify(
             "approve.next", command=next_command("ingest", run, "--approved-only", run=RunFolder(run))
         )
+
+
+def _request_fix(*, withdraw: bool, accept: Sequence[str]) -> dict[str, str]:
+    """What makes the options go together that answer a request: what is accepted, by whom, and into which file."""
+    if withdraw:
+        return {"fix": "", "drop": "--withdraw"}
+    return {"fix": "-o", "own": "file"} if accept else {"fix": "--accept", "own": "finding"}
 
 
 def _print_findings(session: Session, run: Path, findings: Sequence[Finding], acceptance: Path | None) -> None:

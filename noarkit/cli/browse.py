@@ -16,6 +16,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault
 from noarkit.events import EventFields
+from noarkit.loading.next_step import free_name
 from noarkit.safe import atomic
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def browse_command(
     from noarkit.api.destination import EMBEDDED
 
     if with_documents and static is None:
-        raise UsageFault(what="bad-value", where="--with-documents", do="--static DIR")
+        raise UsageFault(what="bad-value", where="--with-documents", fix=f"--static {free_name(Path('reading-copy'))}")
     listener = session.console.on_event
     with ExitStack() as stack:
         with working(session) as work:

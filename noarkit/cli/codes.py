@@ -51,7 +51,7 @@ def codes_command(
 def _read(text: str, description: str | None, authority: str | None) -> ListedCode:
     code, _, name = text.partition("=")
     if not code or not name:
-        raise UsageFault(what="bad-value", where=f"--set {text}", do="--set CODE=NAME")
+        raise UsageFault(what="bad-value", where=f"--set {text}", fix="--set", value=text, own="code")
     return ListedCode(code, name, description, authority)
 
 

@@ -9,6 +9,7 @@ import click
 
 from noarkit.api.comparing import compare, is_archive
 from noarkit.catalogue.moments import spoken_apart
+from noarkit.cli.corrected_line import format_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
@@ -38,7 +39,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     differ."""
     kind = next((item for item in REPORT_FORMATS if item == report), None)
     if output is not None and kind is None:
-        raise UsageFault(what="bad-value", where="--output", do="--report html|json -o FILE")
+        raise UsageFault(what="bad-value", where="--output", fix=f"--report {format_of(output, REPORT_FORMATS)}")
     target = output or Path(f"comparison.{kind}")
     if kind is not None and any(target.resolve().is_relative_to(Path(side).resolve()) for side in (left, right)):
         raise UsageFault(what="inside-package", where=str(target))

@@ -41,7 +41,7 @@ def configure(session: Session, name: str, overrides: Sequence[Override]) -> Non
     config = session.config()
     current = read_connection(name, config, session.environment, must_be=not overrides)
     if current is None:
-        raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME configure --set KEY=VALUE")
+        raise UsageFault(what="bad-value", where=name, gone=name, fix="", own="connection")
     connection = apply_overrides(current, overrides)
     problem = _find_problem(connection)
     if overrides:

@@ -45,7 +45,7 @@ EVENTS: EventFields = {
 }
 
 _WIDTH = 76
-_DO_ARGUMENTS = '--arguments \'{"name": "value"}\''
+_JSON_WANTED = {"fix": "--arguments", "own": "json", "example": '{"name": "value"}'}
 
 
 @command("connect", exits=(2, 4, 5, 6, 11), wing="services")
@@ -85,14 +85,14 @@ def connect_command(
     if marks and (verb != "forget" or mcp):
         raise UsageFault(what="bad-value", where="--marks", do=next_command("connect", name, "forget", "--marks"))
     if (tool and not mcp) or (arguments and not tool and not is_own_command) or (mcp and is_own_command):
-        raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
+        raise UsageFault(what="bad-value", where=name, **_tool_fix(tool, mcp=mcp, is_own_command=is_own_command))
     shape, overrides = _output_options(words, report_format, output), read_overrides(settings)
     if verb == "configure" and not is_own_command:
         configure(session, name, overrides)
         return
     connection = read_connection(name, session.config(), session.environment, must_be=not overrides)
     if connection is None:
-        raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
+        raise UsageFault(what="bad-value", where=name, gone=name, fix="", own="connection")
     connection = replace(apply_overrides(connection, overrides), on_wait=partial(_tell_wait, session))
     if is_own_command:
         _run_command(session, connection, words, {**_parse_object(arguments), **shape})
@@ -178,10 +178,14 @@ def _run_command(
     from noarkit.services.connections import run_service_command
 
     command_name = " ".join(words[:2])
-    for result in run_service_command(connection, words, arguments):
-        session.console.result(
-            "tool_result", _format_json(result), connection=connection.full_name, tool=command_name, result=result
-        )
+    try:
+        for result in run_service_command(connection, words, arguments):
+            session.console.result(
+                "tool_result", _format_json(result), connection=connection.full_name, tool=command_name, result=result
+            )
+    except UsageFault as fault:
+        usage = str(fault.data.get("do") or "").replace(f"{connection.service}:NAME", connection.full_name)
+        raise type(fault)(**fault.data | {"do": usage or None}) from fault
 
 
 def _verbs_help(texts: Texts, line: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -217,18 +221,24 @@ def _output_options(words: tuple[str, ...], report_format: str | None, output: P
     options |= {"output": str(output)} if output else {}
     verbs = list(verbs_with_formats()) if options else []
     if options and words[:2] not in [(resource, verb.name) for _, resource, verb in verbs]:
-        usages = (f"noarkit connect {service}:NAME {resource} {verb.usage}" for service, resource, verb in verbs)
-        raise UsageFault(what="bad-value", where=" ".join(words), do=next(usages, "noarkit connect"))
+        raise UsageFault(what="bad-value", where=" ".join(words), fix="", drop="--report-format --output")
     return options
+
+
+def _tool_fix(tool: str, *, mcp: bool, is_own_command: bool) -> dict[str, str]:
+    """What makes the options go together that call a tool."""
+    if mcp and is_own_command:
+        return {"fix": "", "drop": "--mcp"}
+    return {"fix": "--mcp"} if tool else {"fix": "--call", "own": "tool"}
 
 
 def _parse_object(text: str) -> dict[str, object]:
     try:
         value = json.loads(text or "{}")
     except ValueError as error:
-        raise UsageFault(what="arguments-not-json", where="--arguments", do=_DO_ARGUMENTS) from error
+        raise UsageFault(what="arguments-not-json", where="--arguments", **_JSON_WANTED) from error
     if not isinstance(value, dict):
-        raise UsageFault(what="not-a-json-object", where="--arguments", do=_DO_ARGUMENTS)
+        raise UsageFault(what="not-a-json-object", where="--arguments", **_JSON_WANTED)
     return value
 
 

@@ -8,7 +8,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from noarkit.cli.exit_codes import state_of_exit
 from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
-from noarkit.cli.usage_faults import with_command
 from noarkit.errors import GRAVITY, ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event, EventFields
 from noarkit.results import Result
@@ -68,17 +67,18 @@ _OURS = (ConfigFault, UsageFault, RunFault)
 
 class Console:
     """One command's voice. `verbosity` is -1 for -q, and counts each -v; `names` tells what RUN and
-    SOURCE are, `complete` makes the commands of a remedy those of the run at hand."""
+    SOURCE are, `complete` makes the commands of a remedy those of the run at hand, and `correct` makes of what a fault
+    says is wrong with the line that line as it should be."""
 
     def __init__(self, texts: Texts, *, as_json: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.texts = texts
         self.as_json = as_json
-        self.command = ""
         self.verbosity = 0
         self.color: Color = "auto"
         self.environment: Mapping[str, str] = {}
         self.names: Callable[[], Mapping[str, str]] = dict
         self.complete: Callable[[str, str, str], str] = lambda text, code, forgotten: text
+        self.correct: Callable[[NoarkitError], NoarkitError] = lambda fault: fault
         self.log_path: Path | None = None
         self._log: TextIO | None = None
         self._clock = clock
@@ -169,20 +169,24 @@ class Console:
 
     def fault(self, fault: NoarkitError) -> None:
         """A fault in four lines on stderr, or as an event with the same four parts."""
-        fault = with_command(fault, self.command)
-        lines = render(fault, self.texts.lang)
-        lines[-1] = self._with_real_commands(lines[-1], fault.code)
-        parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))
-        facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient, **parts}
+        lines = self._fault_lines(self.correct(fault))
+        exit_facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
         if self.as_json:
-            self.write_event("fault", {**facts, "data": _printable(fault.data)})
+            self.write_event("fault", {**exit_facts, **_parts(lines), "data": _printable(fault.data)})
         else:
             code = self._painted(sys.stderr, fault.code, "bad")
             first = f"{code}{lines[0].removeprefix(fault.code)}"
             _write_text(sys.stderr, "\n".join([first, *(_INDENT + line for line in lines[1:])]))
-        self.log("fault", {**facts, **_for_log(fault, self.texts.lang)})
-        exit_facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
+        # what was typed may be a name, and is not for the log
+        parts = _parts(self._fault_lines(fault))
+        self.log("fault", {**exit_facts, **parts, **_for_log(fault, self.texts.lang)})
         self._watch("fault", {**loggable_data(fault.data), **exit_facts})
+
+    def _fault_lines(self, fault: NoarkitError) -> list[str]:
+        lines = render(fault, self.texts.lang)
+        if "fix" not in fault.data:
+            lines[-1] = self._with_real_commands(lines[-1], fault.code)
+        return lines
 
     def _with_real_commands(self, remedy: str, code: str) -> str:
         return with_real_names(self.complete(remedy, code, self.texts.say("end.forgotten")), self.names())
@@ -210,6 +214,11 @@ class Console:
 def size(size_bytes: int) -> str:
     """A number of bytes as people say it: 1.9 TB."""
     return texts("en").size(size_bytes)
+
+
+def _parts(lines: Sequence[str]) -> dict[str, str]:
+    """The four parts of a fault by their names, without its code."""
+    return dict(zip(PARTS, [lines[0].partition("  ")[2], *lines[1:]], strict=True))
 
 
 def _printable(data: Mapping[str, object]) -> dict[str, object]:

@@ -18,7 +18,7 @@ from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import NotApproved, UsageFault
 from noarkit.events import EventFields
-from noarkit.loading.next_step import command_line
+from noarkit.loading.next_step import command_line, free_name
 from noarkit.loading.request import GLOBALS, RunRequest
 from noarkit.projects.lines import PACKAGE, line_of, newest
 from noarkit.projects.project import NONE, PROJECT_FILE, RECIPE_FILE, USUAL_POLICY, Project, project_text, read_project
@@ -76,21 +76,21 @@ def deposit_command(
     """Makes a project, tells how far one is, or goes on with it."""
     if action == "new":
         if place is None or output is None:
-            usage = "noarkit deposit new SOURCE -o PROJECT"
-            raise UsageFault(what="missing-argument", where="noarkit deposit new", do=usage)
+            fix = "" if output is not None else f"-o {free_name(Path('project'))}"
+            own = "source" if place is None else None
+            raise UsageFault(what="missing-argument", where="noarkit deposit new", fix=fix, own=own)
         with_copies = not no_copies and has_wing("copies")
         return _new(session, place, output, with_copies=with_copies, register=register)
     if (approve or accept) and not by:
-        raise UsageFault(what="no-approver", where=action, do="--by NAME")
+        raise UsageFault(what="no-approver", where=action, fix="--by", own="name")
     if action == "status":
         if place is None:
-            usage = "noarkit deposit status PROJECT"
-            raise UsageFault(what="missing-argument", where="noarkit deposit status", do=usage)
+            raise UsageFault(what="missing-argument", where="noarkit deposit status", fix="", own="project")
         project = read_project(Path(place))
         _print_road(session, project, _look(session, project))
         return 0
     if place is not None:
-        raise UsageFault(what="missing-argument", where="noarkit deposit", do="noarkit deposit new|status PROJECT")
+        raise UsageFault(what="too-many-places", where=place, fix="", gone=place)
     project = read_project(Path(action))
     if ask:
         _ask(session, project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -106,7 +107,7 @@ def _result(session: Session, copies: Path, result: deriving.DeriveResult, repor
 def _without_source(session: Session, copies: Path, report: Path | None, *, titles: bool, accepted: bool) -> int:
     """What can be done with copies alone: a report of them, after some were accepted or not."""
     if report is None and not accepted:
-        raise UsageFault(what="source-wanted", do=f"noarkit derive SOURCE -o {copies}")
+        raise UsageFault(what="source-wanted", fix="", own="source")
     _report(session, copies, report, titles=titles)
     return 0
 
@@ -127,7 +128,7 @@ def _report(session: Session, copies: Path, path: Path | None, *, titles: bool) 
 
     kind = next((kind for kind in REPORT_FORMATS if path.suffix == f".{kind}"), None)
     if kind is None:
-        raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
+        raise UsageFault(what="bad-value", where="--report", fix=f"--report {quote(str(path.with_suffix('.html')))}")
     with CopyStore.open(copies) as store:
         page_imprint = imprint(settings(session, None)).of_day()
         write_copies_report(store, path, kind, session.texts.lang, titles=titles, imprint=page_imprint)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from noarkit.api.source_reading import find_asked, read_as_asked
 from noarkit.cli.next_command import next_command
@@ -15,6 +16,7 @@ from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.selection import Selection
+from noarkit.loading.next_step import free_name
 from noarkit.loading.options import SourceOptions
 from noarkit.records import Source, released
 from noarkit.settings import imprint
@@ -33,7 +35,7 @@ def check_choices(
 ) -> None:
     """Raises `UsageFault` for options of `derive` that do not go together."""
     if archive is None and (add or selection.description):
-        raise UsageFault(what="archive-wanted", do=f"noarkit derive --archive URL -o {copies}")
+        raise UsageFault(what="archive-wanted", fix="--archive", own="archive")
     if archive is not None and source is not None:
         raise UsageFault(what="source-and-archive", where=source)
     if archive is not None and compare is not None:
@@ -44,7 +46,8 @@ def check_choices(
 def compare_copy(session: Session, copies: Path, key: str, report: Path | None, origin: Origin) -> int:
     """Writes the page of the documents with a record key or sha256. Nothing is converted, and nothing changed."""
     if report is None or report.suffix != ".html":
-        raise UsageFault(what="page-wanted", where="--compare", do=f"--compare {key} --report FILE.html")
+        page = free_name(Path("comparison.html")) if report is None else str(report.with_suffix(".html"))
+        raise UsageFault(what="page-wanted", where="--compare", fix=f"--report {quote(page)}")
     from noarkit.reports.side_by_side import write_side_by_side  # with what draws pages
 
     with ExitStack() as stack:

@@ -55,7 +55,7 @@ def find_person_command(
     from noarkit.api.finding_persons import PersonSearchOptions, find_person
 
     if not places and not local_state:
-        raise UsageFault(what="missing-argument", where="noarkit find-person", do="noarkit find-person PLACE --id FILE")
+        raise UsageFault(what="missing-argument", where="noarkit find-person", fix="", own="place")
     if ids == _STDIN and names == _STDIN:
         raise UsageFault(what="bad-value", where="--id - --name -")
     lines = {name: _lines_of(session, name, value) for name, value in (("--id", ids), ("--name", names)) if value}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -13,6 +14,7 @@ from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
 from noarkit.events import EventFields
+from noarkit.loading.next_step import SEAL_KEY, free_name
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.signing import PublicKey, new_key_pair, read_public
 from noarkit.wings import require_wing
@@ -40,18 +42,21 @@ def key_command(
     """Makes a pair of files that are not there yet, tells whose key a file holds, or makes a cluster's certificates."""
     if action == "cluster":
         if file is None or output is not None:
-            raise UsageFault(what="missing-argument", where="noarkit key cluster", do="noarkit key cluster DIR")
+            own = "folder" if file is None else None
+            raise UsageFault(what="missing-argument", where="noarkit key cluster", fix="", drop="-o", own=own)
         _make_cluster(session, file, host, days)
         return
     if host:
-        raise UsageFault(what="bad-value", where="--host", do="noarkit key cluster DIR --host NAME")
+        raise UsageFault(what="bad-value", where="--host", fix="cluster", wrong=action)
     if action == "new":
         if output is None or file is not None:
-            raise UsageFault(what="missing-argument", where="noarkit key new", do="noarkit key new -o seal.key")
+            name = quote(str(output or file or free_name(Path(SEAL_KEY))))
+            gone = None if file is None else str(file)
+            raise UsageFault(what="missing-argument", where="noarkit key new", fix=f"-o {name}", gone=gone)
         _new(session, output)
         return
     if file is None:
-        raise UsageFault(what="missing-argument", where="noarkit key show", do="noarkit key show FILE")
+        raise UsageFault(what="missing-argument", where="noarkit key show", fix="", own="file")
     _show(session, file)
 
 

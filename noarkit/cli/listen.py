@@ -125,11 +125,11 @@ def _select_connections(session: Session, names: tuple[str, ...]) -> list[Connec
             connection.full_name for connection in candidates if connection is not None and has_endpoints(connection)
         )
     if not names:
-        raise UsageFault(what="missing-argument", where="noarkit listen", do="noarkit listen spend:main")
+        raise UsageFault(what="missing-argument", where="noarkit listen", fix="", own="connection")
     connections = []
     for name in names:
         connection = read_connection(name, config, session.environment)
         if connection is None:
-            raise UsageFault(what="bad-value", where=name, do="noarkit listen spend:main")
+            raise UsageFault(what="bad-value", where=name, gone=name, fix="", own="connection")
         connections.append(connection)
     return connections

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import click
 from click.shell_completion import shell_complete
 
 from noarkit.cli.console import Console, silence
+from noarkit.cli.corrected_line import corrected_fault
 from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block
 from noarkit.cli.usage_faults import usage_fault
 from noarkit.config import Sources, configured_language
@@ -81,8 +83,8 @@ class Program(click.Group):
         """The command that the line asks for; a near miss is proposed."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            where = f"{PROGRAM} {args[0]}"
-            raise UsageFault(what="no-such-command", where=where, proposal=f"{PROGRAM} {near[0]}" if near else None)
+            guess = {"fix": near[0], "wrong": args[0]} if near else {}
+            raise UsageFault(what="no-such-command", where=f"{PROGRAM} {args[0]}", **guess)
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -124,7 +126,7 @@ def run() -> None:
 def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder = find_command) -> int:
     """Runs one command line and returns its exit code. Nothing it does raises."""
     console = Console(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
-    console.command = next((word for word in arguments if word in COMMANDS), "")
+    console.correct = partial(_corrected, arguments=arguments, find=find)
     mask = os.umask(OWNER_ALONE)  # what we write is its owner's alone, unless --mode says otherwise
     try:
         code = _outcome(arguments, environment, console, find)
@@ -139,6 +141,15 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder 
     return code
 
 
+def _corrected(fault: NoarkitError, *, arguments: Sequence[str], find: Finder) -> NoarkitError:
+    """A fault of use with the whole line as its remedy."""
+    name, command = next((word for word in arguments if word in COMMANDS), None), None
+    if name is not None and isinstance(fault, UsageFault):
+        with suppress(NoarkitError):  # of a wing that is not there, which is the fault that is told
+            command = find(name)
+    return corrected_fault(fault, arguments, command)
+
+
 def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: Console, find: Finder) -> int:
     """The exit code of a command line, whatever comes of it; faults are told."""
     try:
@@ -146,7 +157,7 @@ def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: 
     except NoarkitError as fault:
         return _report_fault(console, fault_of_disk(fault) or fault)
     except click.ClickException as error:
-        return _report_fault(console, usage_fault(error, console.texts, console.command))
+        return _report_fault(console, usage_fault(error, console.texts, next((word for word in arguments if word in COMMANDS), ""))
     except (KeyboardInterrupt, click.Abort):
         return _report_fault(console, Paused(signal="SIGINT"))
     except BrokenPipeError:

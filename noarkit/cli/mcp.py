@@ -28,9 +28,9 @@ def mcp_command(
 ) -> None:
     """Serves until standard input ends, or a signal comes."""
     if port is None and session.console.as_json:
-        raise UsageFault(what="stdio-taken", where="--json", do="--port N")
+        raise UsageFault(what="stdio-taken", where="--json", fix="--port 8765")
     if port is not None and token_file is None and not _is_loopback(host):
-        raise UsageFault(what="open-to-others", where=f"--host {host}", do="--token-file FILE")
+        raise UsageFault(what="open-to-others", where=f"--host {host}", fix="--token-file", own="file")
     try:
         from noarkit.assistant.server import over_http, over_stdio, server
         from noarkit.assistant.toolset import Tools

@@ -62,12 +62,11 @@ def runs_command(session: Session, /, places: tuple[str, ...], *, html: Path | N
     what no rule keeps."""
     verb = places[0] if places else ""
     if verb != "forget" and any(forgetting.values()):
-        raise UsageFault(what="bad-value", where="--keep-…, --because, --dry-run", do="noarkit runs forget DIR")
+        raise UsageFault(what="bad-value", where="--keep-…, --because, --dry-run", fix="runs forget", wrong="runs")
     if verb in ("merge", "forget"):
         if len(places) == 1 or html is not None:
-            example = "RUN" if verb == "merge" else "DIR --keep-last 10"
-            where = f"noarkit runs {verb}"
-            raise UsageFault(what="missing-argument", where=where, do=f"{where} {example}")
+            own = None if len(places) > 1 else "run" if verb == "merge" else "folder"
+            raise UsageFault(what="missing-argument", where=f"noarkit runs {verb}", fix="", drop="--html", own=own)
         if verb == "merge":
             return _merge(session, Path(places[1]), places[2:])
         if len(places) > 2:

@@ -56,7 +56,7 @@ def serve_command(
     if check is not None:
         return check_folder(session, check)
     if faults is not None and not i_am_testing:
-        raise UsageFault(what="not-testing", where="--faults", do="--i-am-testing")
+        raise UsageFault(what="not-testing", where="--faults", fix="--i-am-testing")
     console = session.console
     room = None
     if has_wing("reading-room"):

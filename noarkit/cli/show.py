@@ -39,7 +39,7 @@ def reason_for(reveal: bool, because: str | None, item: str) -> str | None:  # a
     """The reason to show what is screened; None where that is not asked for. Raises `UsageFault` for one option without
     the other."""
     if reveal and not (because or "").strip():
-        raise UsageFault(what="reveal-unreasoned", where=item, do='--reveal --because "…"')
+        raise UsageFault(what="reveal-unreasoned", where=item, fix="--because", own="reason")
     if because is not None and not reveal:
-        raise UsageFault(what="bad-value", where="--because", do='--reveal --because "…"')
+        raise UsageFault(what="bad-value", where="--because", fix="--reveal")
     return because if reveal else None

@@ -103,7 +103,7 @@ def _history(service: str, text: str) -> History:
 def _limit(text: str) -> tuple[int, float]:
     match = _LIMIT.fullmatch(text)
     if match is None:
-        raise UsageFault(what="bad-value", where="--limit", do="--limit 600/60")
+        raise UsageFault(what="bad-value", where="--limit", fix="--limit 600/60")
     return int(match[1]), float(match[2])
 
 

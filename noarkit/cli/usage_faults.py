@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 import click
@@ -29,6 +30,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """What click says, as it is at hand here. What it says otherwise stands as it is."""
+_NO_CHOICE = re.compile(r"'(?P<value>[^']*)' is not one of ")
 _OPTION = re.compile(r"Option '(?P<name>.*?)'")
 
 
@@ -40,8 +42,8 @@ def usage_fault(error: click.ClickException, texts: Texts, command: str = "") ->
     command_path = f"noarkit {command}".strip()
     if isinstance(error, click.NoSuchOption):
         near = error.possibilities or []
-        proposal = near[0] if near else None
-        return UsageFault(what="no-such-option", where=error.option_name, proposal=proposal, command=command or None)
+        guess = {"fix": near[0], "wrong": error.option_name} if near else {}
+        return UsageFault(what="no-such-option", where=error.option_name, **guess)
     if isinstance(error, click.FileError):
         return ConfigFault(where=error.filename, why=error.message)
     if isinstance(error, click.MissingParameter):
@@ -52,14 +54,19 @@ def usage_fault(error: click.ClickException, texts: Texts, command: str = "") ->
     if not name and (option := _OPTION.match(message)):
         name = option["name"]
     where = f"{f'{command_path} {name}'.strip()}: {_sentence(message, texts)}"
-    return UsageFault(what="bad-value", where=where, command=command or None)
+    return UsageFault(what="bad-value", where=where, **(_nearest(error) or {"command": command or None}))
 
 
-def with_command(fault: NoarkitError, command: str) -> NoarkitError:
-    """A wrong use of a command, with the command whose help tells how it is used."""
-    if command and type(fault) is UsageFault and not fault.data.get("command"):
-        fault.data = {**fault.data, "command": command}
-    return fault
+def _nearest(error: click.ClickException) -> dict[str, object]:
+    """The choice that is nearest to what was written, as the correction of the line; empty where none is near."""
+    parameter = getattr(error, "param", None)
+    match = _NO_CHOICE.match(error.message)
+    if match is None or parameter is None or not isinstance(parameter.type, click.Choice):
+        return {}
+    near = difflib.get_close_matches(match["value"], [str(choice) for choice in parameter.type.choices], 1)
+    if near and isinstance(parameter, click.Option):
+        return {"fix": f"{parameter.opts[0]} {near[0]}", "value": match["value"], "is_guess": True}
+    return {"fix": near[0], "wrong": match["value"]} if near else {}
 
 
 def _hint(error: click.BadParameter) -> str:

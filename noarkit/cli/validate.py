@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from noarkit.api.validating import validate
+from noarkit.cli.corrected_line import format_of
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import settings
@@ -84,7 +85,7 @@ def validate_command(
     """A line for each rule that does not hold, and the verdict; 4 where there are errors, 3 where it is not ready."""
     kind = next((item for item in REPORT_FORMATS if item == report), None)
     if output is not None and kind is None:
-        raise UsageFault(what="bad-value", where="--output", do="--report html|json|csv -o FILE")
+        raise UsageFault(what="bad-value", where="--output", fix=f"--report {format_of(output, REPORT_FORMATS)}")
     target = output or Path(f"{package.resolve().name}-validation.{kind}")
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))

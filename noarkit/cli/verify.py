@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -72,10 +73,10 @@ def verify_command(
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     for name, value in (("--request-out", request_out), ("--acceptance", acceptance)):
         if value is not None and receipt_out is None:
-            raise UsageFault(what="bad-value", where=name, do=f"--receipt-out FILE {name} FILE")
+            raise UsageFault(what="bad-value", where=name, fix=f"--receipt-out {quote(run.name)}-receipt.zip")
     if without_source and (receipt_out is not None or receipt is not None or whole):
         other = "--whole" if whole else "--receipt-out" if receipt_out is not None else "--receipt"
-        raise UsageFault(what="bad-value", where=f"--without-source {other}")
+        raise UsageFault(what="bad-value", where=f"--without-source {other}", fix="", drop=other)
     share = _share(sample) if sample else 1.0
     with working(session) as work:
         final_settings = settings(session, archive)
@@ -85,7 +86,7 @@ def verify_command(
             )
         elif receipt_out is not None:
             if depth not in (None, "bytes") or share < 1:
-                raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
+                raise UsageFault(what="receipt-whole", where="--receipt-out", fix="--depth bytes", drop="--sample")
             result = bundles.acknowledge(
                 run,
                 receipt_out,

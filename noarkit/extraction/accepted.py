@@ -47,7 +47,7 @@ def accept_reasons(
 ) -> tuple[Acceptance, ...]:
     """Keeps that `by` accepts these reasons of a verdict, as they are. Raises `UsageFault` for one that cannot be."""
     if not by.strip():
-        raise UsageFault(what="accept-wants-name", where="--accept", do="--by NAME")
+        raise UsageFault(what="accept-wants-name", where="--accept", fix="--by", own="name")
     counts = {reason.code: reason.count for reason in verdict.reasons if reason.grade == "stops"}
     for code in codes:
         if code not in counts or not REASONS[code].can_be_accepted:

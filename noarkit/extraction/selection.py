@@ -89,7 +89,7 @@ def parse_query(text: str) -> tuple[str, str, dict[str, Parameter]]:
     families = {FOLDERS, RECORDS}
     is_known_type = kind in families or (kind in metamodel().types and metamodel().family(kind) in families)
     if not colon or not condition.strip() or not is_known_type:
-        raise UsageFault(what="select-form", where=text, do='--select "Saksmappe: saksaar = 2020"')
+        raise UsageFault(what="select-form", where=text, fix="--select", own="query")
     parameters: dict[str, Parameter] = {}
 
     def take_literal(match: re.Match[str]) -> str:

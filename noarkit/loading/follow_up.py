@@ -69,4 +69,4 @@ def check_same_origin(
     if earlier.external_system != external_system:
         raise UsageFault(what="since-other-system", by=earlier.external_system, where=where, command="plan")
     if earlier.recipe != recipe and (chose_recipe or earlier.chose_recipe is not False):
-        raise UsageFault(what="since-other-recipe", where=where, do="--other-recipe")
+        raise UsageFault(what="since-other-recipe", where=where, fix="--other-recipe")

@@ -47,9 +47,10 @@ def parse_cluster(engine: str | None, tls: Path | None, ship: bool = False) -> C
     if engine is not None and tls is not None:
         return Cluster(engine, tls, ship)
     if engine is not None:
-        raise UsageFault(what="no-cluster-tls", where="--engine", do="--tls DIR")
+        raise UsageFault(what="no-cluster-tls", where="--engine", fix="--tls", own="folder")
     if ship or tls is not None:
-        raise UsageFault(what="only-with-engine", where="--ship" if ship else "--tls", do="--engine dask://HOST:PORT")
+        where = "--ship" if ship else "--tls"
+        raise UsageFault(what="only-with-engine", where=where, fix="--engine", own="scheduler")
     return None
 
 

@@ -22,7 +22,7 @@ def named_encoding(name: str | None) -> str:
         "a/b".encode(name).decode(name)
         return codecs.lookup(name).name
     except (LookupError, UnicodeError, ValueError) as error:
-        raise UsageFault(what="bad-value", where=f"--encoding {name}", do="latin-1, cp1252, cp865, cp437") from error
+        raise UsageFault(what="bad-value", where=f"--encoding {name}", fix="--encoding", own="encoding") from error
 
 
 def tar_name(name: str, encoding: str) -> str:

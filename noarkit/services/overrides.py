@@ -21,7 +21,6 @@ SECRET_KEYS = frozenset(
      "webhook_secret", "webhook_secret_old", "write_key"}
 )  # fmt: skip
 _LISTS = frozenset({"mcp_urls"})
-_DO = "--set tenant=NAME --set api_key.file=FILE"
 Value = str | dict[str, object] | list[dict[str, object]]
 
 
@@ -65,7 +64,9 @@ def _read_override(assignment: str) -> Override:
     key, dot, kind = name.strip().partition(".")
     is_secret = key in SECRET_KEYS
     if not equals or not key or not value.strip() or (dot and (kind not in KINDS or not is_secret)):
-        raise UsageFault(what="bad-value", where=f"--set {name.strip()[:60] if equals else ''}".strip(), do=_DO)
+        raise UsageFault(
+            what="bad-value", where=f"--set {name.strip()[:60] if equals else ''}".strip(), fix="--set", own="setting"
+        )
     if not is_secret:
         return Override(key, value.strip())
     if not dot:

@@ -225,8 +225,18 @@ def render(fault: NoarkitError, lang: str) -> list[str]:
     cause = str(fault.data.get("what") or fault.data.get("why") or "")
     if catalog.has("remedies", cause) and not any(data.get(name) for name in ("do", "proposal")):
         data["do"] = catalog.fill(catalog.forms("remedies", cause), fault.data)
+    if data.get("fix") is not None:
+        data["do"] = _correction(catalog, data)
     lines = [catalog.fill(catalog.forms("faults", fault.code, part), data).replace("?.", "?") for part in PARTS]
     return [f"{fault.code}  {lines[0]}", *lines[1:]]
+
+
+def _correction(catalog: Texts, data: Mapping[str, object]) -> str:
+    """The line that corrects a fault of use, and what its reader adds to it."""
+    own = str(data.get("own") or "")
+    added = catalog.say(f"own.{own}", example=data.get("example")) if own else None
+    kind = "guess" if data.get("wrong") or data.get("is_guess") else "line"
+    return catalog.say(f"fix.{kind}", fix=data["fix"], own=added, make=data.get("make"))
 
 
 def sentence(fault: NoarkitError, lang: str = "en") -> str:

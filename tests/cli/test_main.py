@@ -53,7 +53,7 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     ("arguments", "what", "where", "do"),
     [
         (["serv"], "There is no such command.", "noarkit serv", "Did you mean noarkit serve?"),
-        (["version", "--jsn"], "There is no such option.", "--jsn", "Did you mean --json?"),
+        (["version", "--jsn"], "There is no such option.", "--jsn", "Did you mean noarkit version --json?"),
         (
             ["serve", "--port", "x"],
             "This value is not allowed.",
@@ -62,7 +62,12 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
         ),
         (["config"], "An argument is missing.", "noarkit config ", "Options and examples: noarkit config --help"),
         (["help", "exit-code"], "Nothing has this name", "exit-code", "Did you mean noarkit help exit-codes?"),
-        (["serve", "--faults", __file__], "A fault script is for tests only.", "--faults", "--i-am-testing"),
+        (
+            ["serve", "--faults", __file__],
+            "A fault script is for tests only.",
+            "--faults",
+            f"noarkit serve --faults {__file__} --i-am-testing",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_understood_is_told_in_four_lines(

@@ -31,7 +31,7 @@ BELOW_THE_OWNER = {
 }
 """They cannot ask it, and name the place at hand and nothing else."""
 HOW_IT_IS_CALLED = {
-    *("cli/connect.py", "cli/derive.py", "cli/derive_compare.py", "cli/runs.py"),
+    *("cli/connect.py", "cli/runs.py"),
     *("extraction/selection.py", "services/commands.py", "services/connections.py"),
 }
 """What a usage fault says of a command that was called wrongly."""
@@ -52,7 +52,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
         for match in _LINE.finditer(line):
             is_aside = match.start() > 0 and line[match.start() - 1] == "("
             end = r"\)" if is_aside else r"     |  and then: |, or |\. |: |; | \(|</"
-            words = shlex.split(re.split(end, line[match.start() :], maxsplit=1)[0].rstrip(".,;)»"))
+            words = shlex.split(re.split(end, line[match.start() :], maxsplit=1)[0].rstrip(".,;)»?"))
             if words[1] in COMMANDS and not is_name_alone(words):
                 yield words
 
@@ -265,6 +265,20 @@ def asked_wrongly_in_json(journey: Journey) -> None:
     assert {words[1] for words in journey.advised(is_look=True)} == {"plan", "extract", "serve", "ingest"}
 
 
+def called_wrongly(journey: Journey) -> None:
+    loaded(journey)
+    journey.collect(
+        ("plan", "share", "-o", "again", "--archive", "embedded:a", "--as-new", "--hsh", "--json"),
+        ("verify", "run", "--depth", "byte", "--json"),
+        ("approve", "run", "--note", "case 7", "--json"),
+        ("key", "new", "--json"),
+        exit_code=2,
+    )
+    events = map(json.loads, journey.said.splitlines())
+    journey.said = "\n".join(event["do"] for event in events if event["event"] == "fault")
+    assert [words[1] for words in journey.advised(is_look=True)] == ["plan", "verify", "approve", "key"]
+
+
 def loaded_from_another_path(journey: Journey) -> None:
     loaded(journey)
     Path("share").rename("moved")
@@ -285,7 +299,7 @@ JOURNEYS: Sequence[tuple[Callable[[Journey], None], Promise]] = (
     *((changed_since_the_plan, LEFT_OUT), (stopped_by_a_limit, {}), (retracted, {}), (unapproved, {})),
     *((spine_loaded, {}), (rehearsed, {}), (received, {}), (differing, ACCEPTED), (mended, {})),
     *((left_open, NOT_READY), (closed, NOT_READY), (read_in_the_room, {}), (package_read_in_the_room, {})),
-    *((asked_wrongly_in_json, NOT_READY), (loaded_from_another_path, SOURCE_MOVED)),
+    *((called_wrongly, {}), (asked_wrongly_in_json, NOT_READY), (loaded_from_another_path, SOURCE_MOVED)),
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
@@ -48,7 +49,8 @@ def no_extras(files: Iterator[SealedFile], /) -> Iterable[tuple[str, Iterable[by
 def check_target(target: Path) -> None:
     """Raises `UsageFault` for a name that asks for a form which cannot be read where it lies."""
     if form_of_target(target) == "tar.gz":
-        raise UsageFault(what="seal-form", where=str(target), do=f"{target.name.split('.', 1)[0]}.zip")
+        name = str(target.with_name(f"{target.name.split('.', 1)[0]}.zip"))
+        raise UsageFault(what="seal-form", where=str(target), wrong=str(target), fix=quote(name))
 
 
 def seal_package(

@@ -29,7 +29,7 @@ _KINDS = {"project": "projects", "application": "applications", "scan": "scans"}
 FORMATS = ("json", "sarif")
 _SCAN_MEMBERS = ("upload", "repoUrl", "branch", "scanners")
 _WEBHOOK_MEMBERS = ("url", "name", "events", "verify_tls", "signed")
-_DO_SCAN = """--arguments '{"upload": "source.zip"}'"""
+_SCAN = '{"upload": "source.zip"}'
 _SECRET_MEMBERS = ("url",)  # of a webhook: where nothing is signed, its path is the secret
 
 
@@ -92,7 +92,9 @@ def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
     flags = [arguments.get(name, True) for name in ("signed", "verify_tls")]
     split = urlsplit(url)
     if split.scheme not in ("http", "https") or not all(flag in (True, False) for flag in flags):
-        raise UsageFault(what="bad-value", where="url", do="""--arguments '{"url": "https://hooks.example.org"}'""")
+        raise UsageFault(
+            what="bad-value", where="url", fix="--arguments", own="json", example='{"url": "https://hooks.example.org"}'
+        )
     is_signed, verifies_tls = map(bool, flags)
     proof = secrets.token_hex(24)
     url += f"/{service.connection.service}/{service.connection.name}" if split.path in ("", "/") else ""
@@ -124,7 +126,9 @@ def _order(service: AppSec, project: str, arguments: JsonObject) -> Order:
     scanners = text_list(arguments.get("scanners", ["sast"]), "scanners")
     url, source = "", str(arguments.get("upload") or "")
     if not source and not arguments.get("repoUrl"):
-        raise UsageFault(what="missing-argument", where="--arguments: upload", do=_DO_SCAN)
+        raise UsageFault(
+            what="missing-argument", where="--arguments: upload", fix="--arguments", own="json", example=_SCAN
+        )
     if source:
         try:
             url = write_calls.upload_file(service.calls, Path(source), service.settings.upload_part_bytes)

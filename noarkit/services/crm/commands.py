@@ -21,7 +21,8 @@ from noarkit.services.inbox import webhooks
 from noarkit.services.paging import Row
 
 _DO = "noarkit connect crm:NAME records list MODULE"
-_DO_OPEN = """--arguments '{"events": ["Deals.edit"], "fields": {"Deals": ["Stage"]}}'"""
+_CHANNEL = '{"events": ["Deals.edit"], "fields": {"Deals": ["Stage"]}}'
+_RECORDS = '{"records": [{"Deal_Name": "…"}]}'
 _BIN_LASTS = timedelta(days=60)
 
 
@@ -98,7 +99,7 @@ def _open_channel(crm: Crm, url: str, arguments: JsonObject) -> JsonObject:
         url = f"{url.rstrip('/')}/{crm.connection.service}/{crm.connection.name}/{secrets.token_hex(12)}"
     events, fields = _texts(arguments.get("events")), arguments.get("fields")
     if not events or not (fields is None or isinstance(fields, Mapping)):
-        raise UsageFault(what="bad-value", where="events", do=_DO_OPEN)
+        raise UsageFault(what="bad-value", where="events", fix="--arguments", own="json", example=_CHANNEL)
     watched_fields = {str(module): _texts(names) for module, names in (fields or {}).items()}
     channel = channels.open_channel(crm.calls, url, events, datetime.now(UTC), watched_fields)
     webhooks.save_webhook(crm.connection, channel)
@@ -142,7 +143,7 @@ def _existing_row(row: Row | None, record_id: str) -> Iterable[JsonObject]:
 def _records_argument(arguments: JsonObject) -> Sequence[JsonObject]:
     records = arguments.get("records")
     if not isinstance(records, list) or not records or not all(isinstance(record, Mapping) for record in records):
-        raise UsageFault(what="bad-value", where="records", do="""--arguments '{"records": [{"Deal_Name": "…"}]}'""")
+        raise UsageFault(what="bad-value", where="records", fix="--arguments", own="json", example=_RECORDS)
     return records
 
 

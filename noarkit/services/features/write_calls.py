@@ -124,7 +124,7 @@ def _segment(calls: Calls, segment_id: str, changes: Row) -> Row:
         return calls.definition("segments", segment_id) or {}
     rules = changes.get("rules")
     if set(changes) != {"rules"} or not isinstance(rules, list):
-        raise UsageFault(what="bad-value", where="segments", do='{"rules": [...]}')
+        raise UsageFault(what="bad-value", where="segments", fix="--arguments", own="json", example='{"rules": [...]}')
     return calls.write("POST", f"/segments/{_part(segment_id)}/conditional", rules, repeatable=True)
 
 
@@ -195,7 +195,9 @@ def _day(arguments: Row, name: str) -> date | None:
     try:
         return date.fromisoformat(str(arguments[name])) if arguments.get(name) else None
     except ValueError as error:
-        raise UsageFault(what="bad-value", where=name, do="YYYY-MM-DD") from error
+        raise UsageFault(
+            what="bad-value", where=name, fix="--arguments", own="json", example=f'{{"{name}": "2026-01-31"}}'
+        ) from error
 
 
 def _check_group(group: str) -> str:

@@ -52,7 +52,7 @@ def write_back(
     nothing from us."""
     service = source.service
     if not isinstance(service, Writable):
-        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+        raise UsageFault(what="bad-value", where="--write-back", fix="", drop="--write-back")
     result = WriteBackResult()
     with closing(_WrittenStore(folder / NAME, name)) as store:
         fresh = (item for item in _records(archive_ids) if not store.has(*item))

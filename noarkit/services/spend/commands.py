@@ -68,7 +68,9 @@ def _subscribe(spend: Spend, arguments: JsonObject) -> JsonObject:
     random one."""
     url, events = str(arguments.get("url") or ""), arguments.get("events", [write_calls.CREATED_JOB])
     if not url or not isinstance(events, list):
-        raise UsageFault(what="bad-value", where="url", do="""--arguments '{"url": "https://hooks.example.org"}'""")
+        raise UsageFault(
+            what="bad-value", where="url", fix="--arguments", own="json", example='{"url": "https://hooks.example.org"}'
+        )
     if urlsplit(url).path in ("", "/"):
         url = f"{url.rstrip('/')}/{spend.connection.service}/{spend.connection.name}/{secrets.token_hex(12)}"
     event_names = tuple(str(event) for event in events)

@@ -53,7 +53,7 @@ def security(folder: Path | None, role: Role, now: datetime | None = None) -> An
     """The library's settings of TLS for a role. Raises `UsageFault`, `ConfigFault`, `SecretFault` for what cannot be
     used: files that are missing, open to others, expired, or no pair."""
     if folder is None:
-        raise UsageFault(what="no-cluster-tls", where=f"noarkit ({role})", do="noarkit key cluster DIR")
+        raise UsageFault(what="no-cluster-tls", where=f"noarkit ({role})", fix="--tls", own="folder")
     authority, certificate, key = (folder / name for name in (f"{AUTHORITY}.pem", f"{role}.pem", f"{role}.key"))
     for path in (authority, certificate, key):
         if not path.is_file():
@@ -80,7 +80,9 @@ def read_address(address: str, where: str) -> tuple[str, str, int]:
         raise SecretOnTheLine(where=where)
     match = _ADDRESS.match(address)
     if match is None or int(match[2]) > 65535:
-        raise UsageFault(what="bad-engine", where=f"{where} {address}", do="dask://HOST:PORT")
+        raise UsageFault(
+            what="bad-engine", where=f"{where} {address}", fix=where if where.startswith("-") else "", own="scheduler"
+        )
     return f"tls://{match[1]}:{int(match[2])}", match[1].strip("[]"), int(match[2])
 
 
