@@ -185,7 +185,7 @@ def _run_command(
             )
     except UsageFault as fault:
         usage = str(fault.data.get("do") or "").replace(f"{connection.service}:NAME", connection.full_name)
-        raise type(fault)(**fault.data | {"do": usage or None}) from fault
+        raise type(fault)(**{**fault.data, "do": usage or None}) from fault
 
 
 def _verbs_help(texts: Texts, line: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

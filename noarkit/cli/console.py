@@ -233,7 +233,7 @@ def _without_keys(data: Mapping[str, object]) -> dict[str, object]:
 def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
     """Returns the data of a fault that may be logged: nothing that came from an item, an archive or another system."""
     if isinstance(fault, _OURS):
-        return {"data": _printable(fault.data)}
+        return {"data": _printable({name: value for name, value in fault.data.items() if name != "choices"})}
     generic = dict(zip(PARTS, explain(fault.code, lang) or [""] * len(PARTS), strict=True))
     return {**generic, "data": loggable_data(fault.data)}
 

@@ -10,11 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
+from shlex import quote
 
 from noarkit.archive.paging import pages
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import PackageFault, UsageFault
+from noarkit.extraction.named import find_named
 from noarkit.model import metamodel
 from noarkit.option_fields import option
 
@@ -60,9 +63,10 @@ class ResolvedSelection:
 
 
 def resolve(archive: Archive, selection: Selection) -> ResolvedSelection:
-    """Finds what is named. Raises `PackageFault` where it is not there, or where several fonds ask for a choice."""
-    series = _find_named(archive, "Arkivdel", selection.arkivdel, "tittel") if selection.arkivdel else None
-    klasse = _find_named(archive, "Klasse", selection.klasse, "klasseIdent") if selection.klasse else None
+    """Finds what is named. Raises `UsageFault` where it is not there, `PackageFault` where several fonds ask for a
+    choice."""
+    series = find_named(archive, "Arkivdel", selection.arkivdel) if selection.arkivdel else None
+    klasse = find_named(archive, "Klasse", selection.klasse) if selection.klasse else None
     fonds = _fonds(archive, selection, series)
     kind, condition, parameters = parse_query(selection.query) if selection.query else (FOLDERS, "", {})
     if selection.since or selection.until:
@@ -89,7 +93,9 @@ def parse_query(text: str) -> tuple[str, str, dict[str, Parameter]]:
     families = {FOLDERS, RECORDS}
     is_known_type = kind in families or (kind in metamodel().types and metamodel().family(kind) in families)
     if not colon or not condition.strip() or not is_known_type:
-        raise UsageFault(what="select-form", where=text, fix="--select", own="query")
+        near = get_close_matches(kind, _selectable(), 1) if condition.strip() else []
+        guess = {"fix": f"--select {quote(f'{near[0]}:{condition}')}", "is_guess": True} if near else {}
+        raise UsageFault(what="select-form", where=text, **(guess or {"fix": "--select", "own": "query"}))
     parameters: dict[str, Parameter] = {}
 
     def take_literal(match: re.Match[str]) -> str:
@@ -99,6 +105,12 @@ def parse_query(text: str) -> tuple[str, str, dict[str, Parameter]]:
         return name
 
     return kind, _LITERAL.sub(take_literal, condition.strip()), parameters
+
+
+def _selectable() -> list[str]:
+    """The types of folders and records."""
+    families = {FOLDERS, RECORDS}
+    return [name for name in metamodel().types if metamodel().family(name) in families]
 
 
 def _value(word: str) -> Parameter:
@@ -118,7 +130,7 @@ def _period(selection: Selection) -> dict[str, Parameter]:
 
 def _fonds(archive: Archive, selection: Selection, series: SavedObject | None) -> SavedObject:
     if selection.arkiv:
-        return _find_named(archive, "Arkiv", selection.arkiv, "tittel")
+        return find_named(archive, "Arkiv", selection.arkiv)
     if series is not None:
         return _find_one(
             archive, Query("Arkiv", "id = @i", {"@i": _number(series.links["refArkiv"])}, limit=2), "refArkiv"
@@ -144,18 +156,6 @@ def all_fonds(archive: Archive, *, most: int | None = None) -> list[SavedObject]
         if most is not None and len(fonds_list) >= most:
             break
     return sorted(fonds_list, key=lambda fonds: (len(fonds.id), fonds.id))[:most]
-
-
-def _find_named(archive: Archive, kind: str, name: str, field_name: str) -> SavedObject:
-    conditions = ["id = @n"] if name.isascii() and name.isdigit() and len(name) < 19 else []
-    for condition in [*conditions, "uuid = @n", f"{field_name} = @n"]:
-        value: Parameter = int(name) if condition == "id = @n" else name
-        matches = archive.query(Query(kind, condition, {"@n": value}, limit=2)).objects
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise PackageFault(where=f"{kind} {name}", why="several-of-that-name", choice=f"--{kind.lower()}")
-    raise PackageFault(where=f"{kind} {name}", why="not-there", choice=f"--{kind.lower()}")
 
 
 def _find_one(archive: Archive, query: Query, description: str) -> SavedObject:

@@ -234,9 +234,11 @@ def render(fault: NoarkitError, lang: str) -> list[str]:
 def _correction(catalog: Texts, data: Mapping[str, object]) -> str:
     """The line that corrects a fault of use, and what its reader adds to it."""
     own = str(data.get("own") or "")
-    added = catalog.say(f"own.{own}", example=data.get("example")) if own else None
+    added = catalog.say(f"own.{own}", example=data.get("example"), choices=data.get("choices")) if own else None
     kind = "guess" if data.get("wrong") or data.get("is_guess") else "line"
-    return catalog.say(f"fix.{kind}", fix=data["fix"], own=added, make=data.get("make"))
+    return catalog.say(
+        f"fix.{kind}", fix=data["fix"], own=added, **{name: data.get(name) for name in ("make", "choices")}
+    )
 
 
 def sentence(fault: NoarkitError, lang: str = "en") -> str:

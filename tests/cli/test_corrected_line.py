@@ -84,6 +84,18 @@ def faults_of(capsys: Output, words: list[str]) -> list[dict[str, str]]:
     return [event for event in said if event["event"] == "fault"]
 
 
+def test_a_name_that_the_archive_lacks_is_told_with_those_it_has(capsys: Output) -> None:
+    main(["ingest", "run", "--archive", "embedded:a", "--workers", "0"], {})
+    capsys.readouterr()
+    told = {}
+    for name in ("filarkivet", "Byggesaker"):
+        (told[name],) = faults_of(capsys, ["extract", "-o", "pkg", "--archive", "embedded:a", "--arkiv", name])
+    assert {fault["code"] for fault in told.values()} == {"F101"}
+    line = "noarkit extract -o pkg --archive embedded:a --json --arkiv"
+    assert told["filarkivet"]["do"] == f"Did you mean {line} Filarkiv?     There are: Filarkiv"
+    assert told["Byggesaker"]["do"] == f"{line}     followed by one of: Filarkiv"
+
+
 @pytest.mark.parametrize(("mistake", "line"), MISTAKES, ids=[mistake for mistake, _ in MISTAKES])
 def test_the_whole_line_is_proposed_as_it_was_typed_and_cures_the_fault(
     mistake: str, line: str, capsys: Output

@@ -139,10 +139,23 @@ def test_a_period_counts_its_last_day(live: World, tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_and_an_unreadable_query_are_refused(live: World, tmp_path: Path) -> None:
-    with pytest.raises(PackageFault):
-        extract(live.archive, tmp_path / "none", ExtractSettings(Selection(arkivdel="Nobody")))
-    with pytest.raises(UsageFault):
+    for named, fix, choices in (
+        (Selection(arkivdel="Nobody"), "--arkivdel", "Fagarkiv, Saksarkiv"),
+        (Selection(arkivdel="saksarkivet"), "--arkivdel Saksarkiv", "Fagarkiv, Saksarkiv"),
+        (Selection(arkiv="Arkiv <2>"), "--arkiv 'Arkiv <1>'", "Arkiv <1>"),
+        (Selection(klasse="220"), "--klasse 22", None),
+    ):
+        with pytest.raises(UsageFault) as caught:
+            extract(live.archive, tmp_path / "none", ExtractSettings(named))
+        assert (caught.value.data["what"], caught.value.data["fix"]) == ("not-in-archive", fix)
+        assert choices in (None, caught.value.data["choices"])
+        assert not (tmp_path / "none").exists()
+    with pytest.raises(UsageFault) as caught:
         parse_query("tittel = 'x'")
+    assert caught.value.data["fix"] == "--select"
+    with pytest.raises(UsageFault) as caught:
+        parse_query("Sakmappe: saksaar = 2020")
+    assert caught.value.data["fix"] == "--select 'Saksmappe: saksaar = 2020'"
 
 
 def test_literals_of_a_query_travel_as_parameters() -> None:
