@@ -3,6 +3,7 @@ it is ready for deposit."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -11,8 +12,8 @@ from pathlib import Path
 
 from noarkit.api.clustering import cluster_jobs
 from noarkit.errors import UsageFault
-from noarkit.events import Listener, ignore_event
-from noarkit.extraction.accepted import accept_reasons, accepted_beside
+from noarkit.events import Event, EventFields, Listener, ignore_event
+from noarkit.extraction.accepted import accept_reasons, accepted_beside, follow_acceptances, places_by_reason
 from noarkit.forms import validation
 from noarkit.forms.package_form import FormName
 from noarkit.forms.validation import ValidateResult
@@ -21,7 +22,9 @@ from noarkit.places import allow, recognise
 from noarkit.reports.deliveries import judged_facts
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.settings import Place
-from noarkit.verdict import decide
+from noarkit.verdict import Acceptance, decide
+
+EVENTS: EventFields = {"acceptances_followed": {"by": "text", "on": "text", "count": "count"}}
 
 
 def validate(
@@ -70,7 +73,8 @@ def validate(
             detected=place.detected,
             listener=listener,
         )
-    return _judge(result, Path(package), accept, Signature(by, note, today or datetime.now(UTC).date()))
+    signature = Signature(by, note, today or datetime.now(UTC).date())
+    return _judge(result, Path(package), accept, signature, listener)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,10 @@ class Signature:
     day: date
 
 
-def _judge(result: ValidateResult, package: Path, accept: Sequence[str], signature: Signature) -> ValidateResult:
-    """The result with its verdict, and with what a person accepts now or accepted before."""
+def _judge(
+    result: ValidateResult, package: Path, accept: Sequence[str], signature: Signature, emit: Listener
+) -> ValidateResult:
+    """The result with its verdict, and with what a person accepts now, or accepted of it or of the one before it."""
     description_digest = result.description_sha256
     facts = judged_facts(result, package)
     if accept and (facts is None or not description_digest):
@@ -91,10 +97,27 @@ def _judge(result: ValidateResult, package: Path, accept: Sequence[str], signatu
     if facts is None:
         return result
     if accept and description_digest:
-        day = signature.day.isoformat()
         accepted = accept_reasons(
-            package, description_digest, decide(facts), accept, by=signature.by, day=day, note=signature.note
+            package,
+            description_digest,
+            decide(facts),
+            accept,
+            by=signature.by,
+            day=signature.day.isoformat(),
+            note=signature.note,
+            places=places_by_reason(package, result.outcomes),
         )
     else:
-        accepted = accepted_beside(package, description_digest)
+        accepted = accepted_beside(package, description_digest) or _followed(result, package, emit)
     return replace(result, verdict=decide(facts, accepted))
+
+
+def _followed(result: ValidateResult, package: Path, emit: Listener) -> tuple[Acceptance, ...]:
+    """What was accepted of the package before, where it is the same here; told by whom and when."""
+    if not result.description_sha256:
+        return ()
+    places = places_by_reason(package, result.outcomes)
+    accepted = follow_acceptances(package, result.description_sha256, places)
+    for (by, on), count in Counter((entry.by, entry.on) for entry in accepted).items():
+        emit(Event("acceptances_followed", {"by": by, "on": on, "count": count}))
+    return accepted

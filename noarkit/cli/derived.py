@@ -9,7 +9,7 @@ from pathlib import Path
 from noarkit.api import deriving
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
-from noarkit.copies.acceptance import document_name, held_codes, held_copies
+from noarkit.copies.acceptance import acceptances_by_day, document_name, held_codes, held_copies
 from noarkit.copies.numbers import STATES, FormatRow, not_taken_count, plan_counts, state_counts
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemUnreadable, gravest
@@ -27,8 +27,17 @@ def print_derived(session: Session, result: deriving.DeriveResult, copies: Path)
     """Prints what became of the documents, and how copies that are held are accepted."""
     session.console.show(result, "\n".join(_lines(session.texts, result)))
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
+    if not result.dry_run:
+        _print_accepted(session, copies)
     if result.held and not result.stopped_by:
         print_held(session, result.held, copies)
+
+
+def _print_accepted(session: Session, copies: Path) -> None:
+    """What persons accepted before, of documents that are as they were."""
+    with CopyStore.open(copies) as store:
+        for who, day, count in acceptances_by_day(store):
+            session.console.notify("verdict.followed", by=who, on=day, count=count)
 
 
 def print_held(session: Session, count: int, copies: Path) -> None:

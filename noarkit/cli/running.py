@@ -72,6 +72,8 @@ def working(session: Session, *, drains: bool = False) -> Iterator[CommandWork]:
             console.notify("run.target", archive=event.data["archive"], account=event.data.get("account"))
         elif event.name == "not_remembered":
             console.notify("run.not-remembered")
+        elif event.name == "acceptances_followed":
+            console.notify("verdict.followed", **event.data)
         elif event.name == "other_archive":
             console.notify("run.other-archive" if "planned" in event.data else "run.not-configured", **event.data)
 

@@ -13,7 +13,7 @@ from noarkit.api.validating import validate
 from noarkit.cli.corrected_line import format_of
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
-from noarkit.cli.running import settings
+from noarkit.cli.running import settings, working
 from noarkit.cli.terminal import Mood
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import EventFields
@@ -90,7 +90,7 @@ def validate_command(
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
     limits = replace(LIMITS, encoding=named_encoding(encoding))
-    with log_if_watched(package, session.console.on_event, time.time, "validate") as emit:
+    with working(session) as work, log_if_watched(package, work.emit, time.time, "validate") as emit:
         result = validate(
             package,
             schemas=schemas,

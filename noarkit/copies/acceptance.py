@@ -81,6 +81,17 @@ def accepters(store: CopyStore, name: str) -> Sequence[str]:
     return [str(row[0]) for row in store.rows(statement, (name,))]
 
 
+def acceptances_by_day(store: CopyStore) -> Sequence[tuple[str, str, int]]:
+    """Who accepted copies of documents that are in a source still, on which day, and how many."""
+    statement = (
+        "SELECT a.who, substr(a.at, 1, 10), count(DISTINCT a.copy) FROM acceptance a"
+        " WHERE EXISTS (SELECT 1 FROM document d WHERE (d.copy = a.copy OR d.also = a.copy)"
+        " AND d.walk IN (SELECT max(n) FROM walk GROUP BY source))"
+        " GROUP BY 1, 2 ORDER BY 2, 1"
+    )
+    return [(str(who), str(day), int(count)) for who, day, count in store.rows(statement)]
+
+
 def accept_copy(store: CopyStore, n: int, what: str, by: str, at: str) -> None:
     """Makes a held copy a copy, by a person's name, which is kept."""
     with store.transaction() as db:

@@ -7,7 +7,6 @@ Arguments come first, in their order. What is not there yet, as a run before the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from noarkit.loading.next_step import free_name
 from noarkit.loading.request import is_planned_by, request_of_plan
 from noarkit.loading.state import read_state
 from noarkit.projects.project import USUAL_POLICY, Project
+from noarkit.safe.paths import numbered_name
 
 RUN, PACKAGE = "run", "package"
-_NUMBERED = re.compile(r"(.+?)(?:-(\d+))?(\.tar|\.zip)?")
 Line = tuple[str, ...]
 
 
@@ -29,8 +28,8 @@ def line_of(command: str, project: Project) -> Line:
 
 def newest(folder: Path, stem: str) -> Path | None:
     """The one with the highest number among `run`, `run-2`, `run-3`."""
-    numbered = ((path, _NUMBERED.fullmatch(path.name)) for path in folder.glob(f"{stem}*"))
-    numbers = {int(match[2] or 1): path for path, match in numbered if match and match[1] == stem and not match[3]}
+    numbered = ((path, numbered_name(path.name)) for path in folder.glob(f"{stem}*"))
+    numbers = {number: path for path, (name, number, suffix) in numbered if name == stem and not suffix}
     return numbers[max(numbers)] if numbers else None
 
 

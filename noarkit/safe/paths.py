@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4096
 
+_NUMBERED = re.compile(r"(.+?)(?:-(\d+))?(\.tar|\.zip)?", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
 _NO_DEVICE = r"(?!(?i:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])\s*(?:[./]|\Z))"
@@ -291,3 +292,13 @@ def _similar_name(path: Path) -> str | None:
 
     nearest = difflib.get_close_matches(path.name, names, n=1)
     return str(path.with_name(nearest[0])) if nearest else None
+
+
+def numbered_name(name: str) -> tuple[str, int, str]:
+    """A name without its number, the number, and the ending of a packed file: the first of a name bears none.
+
+    >>> numbered_name("package-2.tar"), numbered_name("run")
+    (('package', 2, '.tar'), ('run', 1, ''))
+    """
+    match = _NUMBERED.fullmatch(name)
+    return (name, 1, "") if match is None else (match[1], int(match[2] or 1), match[3] or "")

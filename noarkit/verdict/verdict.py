@@ -22,6 +22,8 @@ class Acceptance(JsonObject):
     by: str
     on: str
     note: str = ""
+    places: str = field(default="", metadata=HIDDEN)
+    """A checksum of what was accepted, by which it is known again in the next package; empty where there is none."""
 
     def covers(self, reason: Reason) -> bool:
         """True if the reason is the one that was accepted, and has not grown since."""

@@ -101,6 +101,30 @@ def test_what_a_person_accepts_holds_for_that_package_and_no_more_places(
     assert all(entry["accepted"] is None for entry in line(capsys, "verdict", "validate", "other")["reasons"])  # type: ignore[attr-defined]  # JSON
 
 
+def test_what_was_accepted_follows_to_the_next_package_while_it_is_the_same(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_archive = ("--archive", "embedded:arc", "--package", "package.toml")
+
+    def next_package(name: str, file: str, content: bytes) -> tuple[str, object]:
+        (place / "src" / "Sak" / file).write_bytes(content)
+        assert run("ingest", "src", "-o", f"run-{name}", "--archive", "embedded:arc") == 0
+        capsys.readouterr()
+        assert run("extract", "-o", name, *of_archive) == 3
+        said = capsys.readouterr().err
+        told = line(capsys, "verdict", "validate", name)
+        (reason,) = [entry for entry in told["reasons"] if entry["code"] == "formats"]  # type: ignore[attr-defined]  # JSON
+        return said, reason["accepted"]
+
+    assert run("extract", "-o", "pkg", *of_archive) == 3
+    assert run("validate", "pkg", "--accept", "formats", "--by", "Kari Nordmann") == 3
+    said, accepted = next_package("pkg-2", "svar.txt", b"svar")
+    assert "1 acceptance of " in said and " by Kari Nordmann still holds" in said
+    assert cast("dict[str, object]", accepted)["by"] == "Kari Nordmann"
+    said, accepted = next_package("pkg-3", "lyd.xyz", b"\x00\x07" * 9)
+    assert accepted is None and "Kari Nordmann" not in said, "one document more is another matter"
+
+
 def test_the_creator_of_package_toml_stands_in_every_file_of_the_package(place: Path) -> None:
     assert run("extract", "-o", "pkg", "--archive", "embedded:arc", "--package", "package.toml") == 3
     structure = etree.parse(place / "pkg" / "arkivstruktur.xml")

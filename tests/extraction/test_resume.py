@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Query, Save, SavedObject
-from noarkit.errors import NotDepositable, PackageFault, UsageFault
+from noarkit.errors import NotDepositable, UsageFault
 from noarkit.events import Event
 from noarkit.extraction.convert import ConvertOptions
 from noarkit.extraction.delivery import deliver

@@ -337,6 +337,9 @@ def test_copies_that_wait_are_accepted_by_the_command_that_is_printed(tmp_path: 
     assert noarkit(*accept, "Kari Nordmann", cwd=tmp_path).returncode == 0
     go_on(tmp_path, code=4)
     assert states(tmp_path) == expected("plan", "waiting") | {"copies": "done"}
+    first.with_name("senere.txt").write_bytes(b"Et brev til")
+    said = go_on(tmp_path, code=4)
+    assert "1 acceptance of " in said and " by Kari Nordmann still holds" in said
 
 
 def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
