@@ -4,6 +4,7 @@ main            finds the command; faults → words and exit codes
 options         options that every command has, the session they make, help from `words/`
 option_values   options made from classes of options, and their values
 usage_faults    what is wrong with a command line, in the language of its reader
+corrected_line  the line as it should be
 console         results on stdout, lines for people on stderr, JSON on request
 exit_codes      the exit code of a command, from its result
 contract        what every line of --json can hold

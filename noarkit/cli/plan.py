@@ -191,7 +191,7 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
         yield texts.say("plan.copies", **facts["copies"])
     screening = facts.get("screening", {})
     if screening.get("screened") or screening.get("undecided"):
-        yield texts.say("plan.screened", count=screening["screened"])
+        yield texts.say("plan.screened", **screening["units"])
     if screening.get("undecided"):
         yield texts.say("plan.undecided", kinds=", ".join(screening["undecided"]))
     lost_facts = facts.get("not_in_archive", {})

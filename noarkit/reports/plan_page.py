@@ -14,6 +14,7 @@ import orjson
 from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.errors import JournalFault
 from noarkit.graph.losses import ElementLosses, carried_values, in_documents, losses, losses_by_element
+from noarkit.graph.screened import screened_types, screened_units
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
@@ -30,7 +31,6 @@ from noarkit.model.disclosure import (
     mask_key,
     mask_text,
     public_title,
-    screens,
 )
 from noarkit.model.formats import APPROVAL_STATUSES, classify_format
 from noarkit.model.headings import DAY_FIELDS
@@ -47,7 +47,6 @@ PLAN_REPORT_VERSION = 1
 ESTIMATE = "estimate.json"
 
 _EXAMPLES = 10
-_SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
 _MOST_NAMES = 8
 
@@ -214,14 +213,12 @@ def approval_facts(folder: RunFolder) -> dict[str, object]:
 
 
 def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
-    """How many folders and records are screened, by type, and of which kinds of records nobody decided that."""
-    rows = db.execute(
-        f"SELECT type, count(*), sum({screens('entity')}) FROM entity WHERE unit > 0 GROUP BY type ORDER BY type"  # noqa: S608  # our own words
-    )
-    screenable = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
+    """How many folders, records and documents are screened, and of which kinds of records nobody decided that."""
+    types = screened_types(db)
     return {
-        "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in screenable],
-        "screened": sum(screened for *_, screened in screenable),
+        "types": [{"type": entry.type, "count": entry.count, "screened": entry.screened} for entry in types],
+        "screened": sum(entry.screened for entry in types),
+        "units": screened_units(types),
         "undecided": [kind for kind, _ in undecided_kinds(read_recipe(recipe))] if recipe else [],
     }
 

@@ -54,4 +54,5 @@ def test_what_was_decided_is_counted_and_asked_no_more(held: Standing, capsys: C
     screening = json.loads(Path("run/plan-report.json").read_text("utf-8"))["screening"]
     assert screening["undecided"] == []
     assert 0 < screening["screened"] <= sum(one["count"] for one in screening["types"])
-    assert f"{screening['screened']}" in said
+    assert sum(screening["units"].values()) == screening["screened"]
+    assert f"{screening['units']['records']} record" in said
