@@ -119,6 +119,8 @@ class _Conversion:
     _running: dict[int, tuple[StoredCopy, Task, int]] = field(default_factory=dict)
     """The copies under way, each with its task and the size of its batch."""
     _told_s: float = 0.0
+    _total: int = 0
+    """How many copies there were to make at first. One that is handed on to another converter is still the same."""
 
     def run(self) -> None:
         """Converts until nothing is planned, or somebody asks to stop: then what is under way is given back."""
@@ -282,7 +284,8 @@ class _Conversion:
         if at_end or now - self._told_s >= _TELL_EVERY_S:
             self._told_s = now
             open_count = self.reading.store.open_count(self.reading.walk)
-            progress = {"settled": self.settled, "open": open_count, "of": self.settled + open_count}
+            self._total = max(self._total, open_count)
+            progress = {"settled": self._total - open_count, "open": open_count, "of": self._total}
             self.tools.emit(Event("copies_made", progress))
 
 

@@ -92,6 +92,26 @@ def test_a_total_is_known_from_the_start_and_never_passed(
         assert all(total is not None and done <= total for done, total in counts)
 
 
+def test_links_and_what_is_tried_in_two_ways_are_in_no_total(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    share = tmp_path / "share"
+    share.mkdir()
+    for number in range(9):
+        (share / f"{number}.txt").write_text(f"Brev nummer {number}")
+        (share / f"link{number}").symlink_to(f"{number}.txt")
+    (share / "latin.txt").write_bytes(
+        "Vårt brev på æøå".encode("latin-1")
+    )  # cannot be kept as it is, and is made UTF-8
+    assert main(["derive", "share", "-o", "copies", "--json"], {}) == 0
+    heard = Heard()
+    heard.hear(capsys.readouterr().out.splitlines())
+    (counts,) = (counts for (step, _), counts in heard.steps.items() if step == "converting")
+    assert counts[0] == (0, 10) and counts[-1] == (10, 10)
+    assert {total for _, total in counts} == {10} and counts == sorted(counts)
+
+
 def test_a_step_that_is_counted_in_bytes_is_shown_as_that() -> None:
     tally = Tally()
     take_event(tally, Event("validating", {"file": "a.xml", "bytes": 0, "of": 4_000_000}), 0.0)
