@@ -6,6 +6,7 @@ take this file. `"ask"` stands where nobody has decided yet.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,12 @@ NONE = "none"
 USUAL_POLICY = "no-raf-2022"
 """The policy of copies that a new project has, where copies can be made; `derive` takes it where none is named."""
 DatePolicy = Literal["keep", "carry", "todays"]
-_ASKED = (("[creator]", "name"), ("[creator]", "identification"), ("[system]", "name"))
+_ASKED = (
+    *(("[creator]", "name"), ("[creator]", "identification")),
+    *(("[system]", "name"), ("[system]", "type")),
+)
+"""What nobody but a person can say, also where a package without a project has a usual value for it."""
+_VALUE = r'^({} = )"[^"\n]*"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ def project_text(source: str, copies_policy: str, lang: str) -> str:
     sections = package[package.index("[agreement]") :]
     for section, key in _ASKED:
         before, heading, after = sections.partition(f"\n{section}")
-        sections = before + heading + after.replace(f'{key} = ""', f'{key} = "{ASK}"', 1)
+        sections = before + heading + re.sub(_VALUE.format(key), rf'\g<1>"{ASK}"', after, count=1, flags=re.MULTILINE)
     head = head.replace('place = ""', f"place = {basic_string(source)}")
     return head.replace('policy = "none"', f"policy = {basic_string(copies_policy)}").rstrip() + "\n\n" + sections
 

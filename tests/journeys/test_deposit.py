@@ -80,7 +80,7 @@ def answer(cwd: Path) -> None:
     """Says who made the archive, in what, and that the folders bear case numbers."""
     recipe = cwd / "p" / "recipe.toml"
     text = recipe.read_text("utf-8").replace("# case_name = ", "case_name = ")
-    recipe.write_text(text, "utf-8")
+    recipe.write_text(text.replace('administrativEnhet = "ask"', 'administrativEnhet = "Byutvikling"'), "utf-8")
     file = cwd / "p" / "deposit.toml"
     text = file.read_text("utf-8").replace('name = "ask"', 'name = "Sætre kommune"', 1)
     file.write_text(text.replace('name = "ask"', 'name = "Filserver"').replace('= "ask"', '= ""'), "utf-8")
@@ -97,6 +97,9 @@ def test_a_project_goes_to_a_package_in_four_commands_and_stops_where_a_person_d
     assert states(tmp_path) == expected(None, "waiting")
     said = go_on(tmp_path, code=4)
     assert "Who created the records (arkivskaper)?" in said
+    for asked in ("[system] type", "[defaults.Saksmappe] administrativEnhet"):
+        assert f"? {asked}" in said, "what a proposal fills in is asked here"
+    assert '"ADM"' not in (tmp_path / "p" / "recipe.toml").read_text("utf-8")
     assert "$ noarkit" not in said, "a question stands, so nothing is run"
     answer(tmp_path)
     assert states(tmp_path) == expected("copies", "next") | {"recipe": "done"}
@@ -234,7 +237,8 @@ def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp
     told = [json.loads(line) for line in asked.stdout.splitlines()]
     places = [line for line in told if line["event"] == "question"]
     assert [place["key"] for place in places] == [
-        *("package.schemas", "creator.name", "creator.identification", "system.name", "source.case_name")
+        *("package.schemas", "creator.name", "creator.identification", "system.name", "system.type"),
+        *("source.case_name", "defaults.Saksmappe.administrativEnhet"),
     ]
     lines = (tmp_path / "p" / "deposit.toml").read_text("utf-8").splitlines()
     for place in places:
@@ -242,14 +246,14 @@ def test_questions_are_answered_at_the_terminal_and_a_step_is_done_once_more(tmp
         text = (tmp_path / file).read_text("utf-8").splitlines()[int(line) - 1]
         assert '"ask"' in text or text.startswith("# case_name = ")
 
-    answers = '\nSætre "gamle" kommune\n\nFilserver\nyes\n'
+    answers = '\nSætre "gamle" kommune\n\nFilserver\nFilområde\nyes\nByutvikling\n'
     command = [sys.executable, "-m", "noarkit", "deposit", "p", "--ask"]
     done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
     assert done.returncode == 4, "the plan waits for a person"
     after = (tmp_path / "p" / "deposit.toml").read_text("utf-8").splitlines()
     changed = [line for line, before in zip(after, lines, strict=True) if line != before]
     assert [line.split("#")[0].split("=")[1].strip() for line in changed] == [
-        *('""', '"Sætre \\"gamle\\" kommune"', '""', '"Filserver"')
+        *('""', '"Sætre \\"gamle\\" kommune"', '""', '"Filserver"', '"Filområde"')
     ]
 
     assert "noarkit plan" in go_on(tmp_path, "--from", "plan", "--to", "plan", code=0)
