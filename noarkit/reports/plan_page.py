@@ -39,7 +39,7 @@ from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.settings import Imprint
-from noarkit.sources.files.policy import CODEC
+from noarkit.sources.files.policy import CODEC, DAMAGED
 from noarkit.version import __version__
 
 PLAN_REPORT_VERSION = 1
@@ -312,24 +312,28 @@ def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
     return [{"year": year, "count": count} for year, count in rows]
 
 
+_DAMAGED = "damaged"
+_STANDING_BY_NOTE = {CODEC.code: "not-approved", DAMAGED.code: _DAMAGED}
+"""What a note says of a document whatever its format is."""
+
+
 def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
     db.create_function("ending", 1, _file_suffix, deterministic=True)
     counts: Counter[tuple[str, str]] = Counter()
     sizes: Counter[tuple[str, str]] = Counter()
     names: dict[tuple[str, str], dict[str, None]] = {}
     rows = db.execute(
-        "SELECT puid, ending(name) AS end, media_type, entity IN (SELECT x.n FROM entity x JOIN note o"
-        " ON o.record = x.record WHERE o.code = ?) AS refused, count(*), coalesce(sum(size), 0) FROM content"
-        " GROUP BY 1, 2, 3, 4",
-        (CODEC.code,),
+        "SELECT puid, ending(name) AS end, media_type, (SELECT max(o.code) FROM entity x JOIN note o"
+        " ON o.record = x.record WHERE x.n = content.entity AND o.code IN (SELECT value FROM json_each(?))) AS told,"
+        " count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3, 4",
+        (orjson.dumps(list(_STANDING_BY_NOTE)).decode(),),
     )
-    for puid, suffix, media_type, is_refused, count, size in rows:
+    for puid, suffix, media_type, told, count, size in rows:
         judgement = classify_format(puid, suffix, media_type)
-        if is_refused:
-            judgement = replace(judgement, status="not-approved")
-        counts[judgement.status, judgement.name] += count
-        sizes[judgement.status, judgement.name] += size
-        known_as = names.setdefault((judgement.status, judgement.name), {})
+        kind = _STANDING_BY_NOTE.get(told, judgement.status), judgement.name
+        counts[kind] += count
+        sizes[kind] += size
+        known_as = names.setdefault(kind, {})
         known_as.update(dict.fromkeys(name for name in (puid, media_type) if name and name != judgement.name))
     ranked = sorted(counts, key=lambda verdict: (-counts[verdict], verdict))
     formats = [
@@ -342,7 +346,9 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
         }
         for verdict, name in ranked
     ]
-    standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in APPROVAL_STATUSES}
+    standings = {
+        verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in (*APPROVAL_STATUSES, _DAMAGED)
+    }
     return {"formats": formats[:_MOST_ROWS], "format_count": len(formats), "standings": standings}
 
 

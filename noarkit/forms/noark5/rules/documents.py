@@ -122,12 +122,12 @@ def packed_row(name: str, content: Readable) -> Row:
 
 
 def _is_looked_at(suffix: str) -> bool:
-    return suffix != "pdf" and is_accepted(None, suffix) and suffix in (KNOWN_ENDINGS | VIDEO_ENDINGS)
+    return suffix == "pdf" or (is_accepted(None, suffix) and suffix in (KNOWN_ENDINGS | VIDEO_ENDINGS))
 
 
 def _is_whole(descriptor: int, row: Row, suffix: str) -> int:
     """0 for a document that breaks off or cannot be opened, where no other rule tells it: as of one that is empty,
-    begins as something else, or is in no archive format. A PDF that declares nothing is told as well."""
+    begins as something else, or is in no archive format."""
     size, fits = int(str(row[2])), row[5]
     if not _is_looked_at(suffix):
         return 1
