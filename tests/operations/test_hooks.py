@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from noarkit.events import Event
 from noarkit.operations.hooks import EventPipe
 from noarkit.operations.job import Job
 from noarkit.operations.watch import Operations, WatchDeps
+from noarkit.safe.foreground import WITHIN
 from noarkit.words.texts import texts
 from tests.operations.watching import datagrams, faults_in, needs, received, recorder, records, scan, script, summary_in
 from tests.processes import have_ended
@@ -341,3 +343,20 @@ def test_hooks_of_the_settings_and_a_bad_command(folder: Path, tmp_path: Path) -
         assert scan(folder, "--config", str(config)) == 2
     assert os.path.exists(record)  # noqa: PTH110  # and it was not run once more
     assert len(records(record)) == 1
+
+
+def test_a_command_of_ours_in_a_hook_prints_its_own_next_step_though_a_project_runs_the_one_it_hooks(
+    tmp_path: Path,
+) -> None:
+    """What comes next within a project is the project's to say: of its own commands, not of a hook's."""
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / "a.txt").write_text("a")
+    hook = tmp_path / "hook"
+    line = shlex.join([sys.executable, "-m", "noarkit", "plan", "share", "-o", "hooked", "--lang", "en"])
+    hook.write_text(f"#!/bin/sh\ncat >/dev/null\nenv >variables\n{line} >said 2>&1\n")
+    hook.chmod(0o700)
+    command = [sys.executable, "-m", "noarkit", "plan", "share", "-o", "run", "--hook", "success", str(hook)]
+    variables = {**os.environ, WITHIN: "yes", "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, check=True)
+    assert "noarkit ingest hooked" in (tmp_path / "said").read_text()
+    assert WITHIN not in (tmp_path / "variables").read_text()
