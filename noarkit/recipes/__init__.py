@@ -16,6 +16,7 @@
     checking     every fault of a recipe, with its line
     screening    what a recipe leaves open about who may see its records
     proposal     a recipe fitted to what a source holds       toml_writer   data back to commented TOML
+    date_headings  what columns that hold a day are called
     comments     what a proposed recipe says of itself, in a language
     examples     a recipe for each type, a line for each field
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from noarkit.model import metamodel
 from noarkit.recipes.comments import comment
+from noarkit.recipes.date_headings import DOCUMENT_DAYS, TIMES_OF_SYSTEMS
 from noarkit.recipes.lines import Path
 from noarkit.recipes.personal import holds_identity_number
 from noarkit.recipes.toml_writer import render
@@ -22,7 +23,6 @@ _MOST_CODES = 12
 _LONGEST_CODE = 24
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TITLES = ("title", "tittel", "mail.subject", "subject", "emne", "summary", "stem", "name", "navn")
-_DATES = ("document_date", "dato", "date", "mail.date", "created_at", "created", "modified")
 _FOLDERS = ("case", "sak", "saksnummer", "project", "top", "folder", "mappe")
 _AUTHORS = ("author", "forfatter", "creator")
 _KEYWORDS = ("keywords", "tags", "labels", "emneord")
@@ -121,7 +121,7 @@ def _head(kinds: Mapping[str, KindStats], lang: str) -> str:
 def _map(kind: str, stats: KindStats, folder: str | None) -> dict[str, object]:
     title = _first(stats, _TITLES)
     fields: dict[str, object] = {"tittel": f"= {_choice([title] if title else [])}"}
-    day = _first(stats, _DATES, "date")
+    day = _first(stats, (*DOCUMENT_DAYS, *TIMES_OF_SYSTEMS), "date")
     if day:
         fields["dokumentetsDato"] = f"= {_expression(day)} | default(none)"
     author = _first(stats, _AUTHORS, "text")

@@ -45,6 +45,19 @@ _WORD_BEFORE = r"(?:arkiv)?(?:sak|saks?nr|saksnummer|ref)\b[.:\s]*"
 _WHOLE_IN_TEXT = re.compile(_BEFORE + _PATTERNS["year:4"] + _IN_TEXT_SEPARATOR + _PATTERNS["number"] + _AFTER)
 _OF_A_BOARD = re.compile(r"(?<!\w)(?!SV|VS|RE|FW|SAK|REF)[A-ZÆØÅ]{2,4}(?:-sak)?[\s-]*$")
 """Before the number of a case of a board, `PS 14/7`, which is none of an archive."""
+_LIKE_CASE = re.compile(
+    r"""
+    (?<!\d)(19|20)\d\d\s*[-_/. ]\s*\d{1,6}(?!\d)     # 2019-0012, 2019 17, 2019_5
+    | (?<!\d)\d{1,6}\s*[-_/]\s*(19|20)?\d\d(?!\d)    # 12-2019, 417/19
+    | (?<!\d)(19|20)\d{2}[01]\d[0-3]\d(?!\d)         # 20190412
+    | (?<!\d)\d{2,3}[-_/. ]\d{1,4}(?!\d)             # 12-417: property numbers and the like
+    | ^\s*\d{3,}(?!\d)                               # a leading number of its own
+    | \b(sak|sag|case|saksnr|arkivsak|gnr)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What a name may hold that bears a number in any form, those of registers and properties too."""
+_ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
 _LONGEST_SPAN = 30
 _MONTHS = 12
 _LONGEST_NAME = 255
@@ -148,6 +161,16 @@ def read_form(text: str) -> CaseForm:
         at = field.end()
     pieces.append(_literal(text[at:]))
     return CaseForm(text, re.compile("".join(pieces), re.IGNORECASE))
+
+
+def is_like_case(name: str) -> bool:
+    """True if a name looks as if it were of a case, whatever the form of its number: enough to find the level at which
+    cases lie, and too little to read a number from.
+
+    >>> [is_like_case(name) for name in ("2014-7 Veg", "Gnr 12 bnr 4", "20140312", "2014", "Vedtak")]
+    [True, True, True, False, False]
+    """
+    return _LIKE_CASE.search(name) is not None and _ONLY_YEAR.fullmatch(name) is None
 
 
 def number_in(text: str, form: CaseForm | None = None) -> CaseName | None:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
+from noarkit.recipes.date_headings import DOCUMENT_DAYS
 from noarkit.recipes.recipe_model import EVIDENCE
 from noarkit.recipes.values import Formats, ValueRefused, make_formats, to_date
 from noarkit.records import SourceRecord
@@ -44,7 +45,6 @@ _IN_NAME = (
 """`2014-03-12`, `20140312`; `12.03.2014`."""
 _VERSION = re.compile(r"(?:\b(?:rev|ver|versjon|version|utgave)|(?<![^\W\d_])v)[. ]*$", re.IGNORECASE)
 """What stands before `1.2.2014` where that is no day."""
-_REGISTER_COLUMNS = ("dokumentetsdato", "dokumentdato", "brevdato", "journaldato", "document_date", "dato", "date")
 _FORMATS = make_formats(Formats())
 
 
@@ -152,7 +152,7 @@ def _of_register(fields: Mapping[str, object]) -> str | None:
     if not row:
         return None
     by_name = {str(name).casefold(): value for name, value in row.items()} if isinstance(row, Mapping) else {}
-    for name in _REGISTER_COLUMNS:
+    for name in DOCUMENT_DAYS:
         value = by_name.get(name)
         if value not in (None, ""):
             with suppress(ValueRefused):

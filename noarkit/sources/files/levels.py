@@ -11,14 +11,13 @@ Memory grows with the number of levels, never with that of folders.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.sources.files.case_names import Fit, best_fit
+from noarkit.sources.files.case_names import Fit, best_fit, is_like_case
 from noarkit.sources.files.mail_filing import ENDINGS, MailEvidence, mail_evidence
 from noarkit.sources.files.names import is_system_name, normalize_name
 from noarkit.sources.files.register.finder import (
@@ -40,18 +39,6 @@ _MOST_FILE_NAMES = 50_000
 _LEAST_FOLDERS = 3
 _LEAST_MAILS = 3
 _LEAST_SHARE = 0.6
-_CASE_NAME = re.compile(
-    r"""
-    (?<!\d)(19|20)\d\d\s*[-_/. ]\s*\d{1,6}(?!\d)     # 2019-0012, 2019 17, 2019_5
-    | (?<!\d)\d{1,6}\s*[-_/]\s*(19|20)?\d\d(?!\d)    # 12-2019, 417/19
-    | (?<!\d)(19|20)\d{2}[01]\d[0-3]\d(?!\d)         # 20190412
-    | (?<!\d)\d{2,3}[-_/. ]\d{1,4}(?!\d)             # 12-417: property numbers and the like
-    | ^\s*\d{3,}(?!\d)                               # a leading number of its own
-    | \b(sak|sag|case|saksnr|arkivsak|gnr)\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +111,7 @@ def survey(root: Path, database: str = "") -> Levels:
         name = os.path.basename(place)  # noqa: PTH119  # a path of the system's own, millions of times
         level = levels.setdefault(depth, _Level())
         level.folders += 1
-        level.case_like += _is_named_like_a_case(name)
+        level.case_like += is_like_case(name)
         level.with_files += bool(files)
         for file in files:
             if file in level.names or len(level.names) < _MOST_NAMES:
@@ -151,7 +138,7 @@ def survey(root: Path, database: str = "") -> Levels:
         deeper,
         mails,
         tuple(letters),
-        root_is_case=_is_named_like_a_case(root.resolve().name),
+        root_is_case=is_like_case(root.resolve().name),
         copied=times.wave(),
         fit=fit,
         register=register,
@@ -176,10 +163,6 @@ def _case_level(levels: dict[int, _Level]) -> int:
             return depth
         above += level.with_files
     return 1
-
-
-def _is_named_like_a_case(name: str) -> bool:
-    return _CASE_NAME.search(name) is not None and _ONLY_YEAR.fullmatch(name) is None
 
 
 def _folders(root: Path, times: TreeTimes) -> Iterator[tuple[int, str, list[str]]]:

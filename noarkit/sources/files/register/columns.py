@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
+from noarkit.recipes.date_headings import CASE_DAY, CLOSING_DAY, DOCUMENT_DAY
 from noarkit.recipes.values import Formats, ValueRefused, make_formats, to_date
 from noarkit.sources.files.property_numbers import read_properties
 from noarkit.sources.files.register.cases import folded
@@ -27,9 +28,9 @@ _LONG_TEXT = 8
 _LEAST_FILLED = 0.3
 _HEADINGS = {
     "tittel": r"titt?el|emne|title|subject|innhold|beskriv",
-    "saksdato": r"dato|date|opprett|start|opened",
-    "dokumentetsDato": r"dok\w*dato|brevdato|dato|date",
-    "avsluttetDato": r"avslutt|lukket|ferdig|closed",
+    "saksdato": CASE_DAY,
+    "dokumentetsDato": DOCUMENT_DAY,
+    "avsluttetDato": CLOSING_DAY,
     "part": r"\bpart|søk|tiltakshaver|klient|party|applicant",
     "saksansvarlig": r"ansv|saksbeh|behandler|responsible|officer",
     "eiendom": r"eiendom|\bg\W?b?nr|matrikkel|property",
