@@ -11,10 +11,11 @@ import random
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -287,6 +288,26 @@ def test_a_source_that_moved_and_a_recipe_that_changed_load_nothing_twice(tmp_pa
     go_on(tmp_path, "--approve", "--by", "Kari", code=3)
     assert counts(tmp_path / "p" / "run-3")["archived"] == 0
     assert states(tmp_path) == expected("package", "done")
+
+
+def test_a_database_file_that_changed_is_seen_by_the_look_alone(tmp_path: Path) -> None:
+    database = tmp_path / "register.db"
+    with closing(sqlite3.connect(database)) as db, db:
+        db.execute("CREATE TABLE brev (id INTEGER PRIMARY KEY, tittel TEXT)")
+        db.executemany("INSERT INTO brev (tittel) VALUES (?)", [("Et",), ("To",)])
+    place = f"sqlite:///{database}"
+    assert noarkit("deposit", "new", place, "-o", "p", "--no-copies", cwd=tmp_path).returncode == 0
+    answer(tmp_path)
+    recipe = tmp_path / "p" / "recipe.toml"
+    recipe.write_text(recipe.read_text("utf-8").replace('"ask"', '"X"'), "utf-8")
+    said = go_on(tmp_path, code=4)
+    assert "seen only by reading it again" not in said
+    assert states(tmp_path) == expected("plan", "waiting")
+    with closing(sqlite3.connect(database)) as db, db:
+        db.execute("UPDATE brev SET tittel = 'Tre' WHERE id = 2")  # as many rows, and no higher key
+    assert states(tmp_path)["plan"] == "next"
+    assert "$ noarkit plan" in go_on(tmp_path, code=4)
+    assert states(tmp_path) == expected("plan", "waiting")
 
 
 def counts(run: Path) -> dict[str, object]:

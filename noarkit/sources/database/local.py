@@ -12,6 +12,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 from noarkit.errors import DiskFull, SourceAway, SourceDenied, SourceGone
@@ -34,6 +35,13 @@ def is_in_use(file: Path) -> bool:
 def file_states(file: Path) -> FileStates:
     """What the file and its companions look like from outside: it changes with every write."""
     return tuple(_file_state(path) for path in (file, *_companion_files(file)))
+
+
+def digest_of_file(file: Path) -> str:
+    """A checksum of the sizes and times of the file and its companions; empty where there is no file. It changes with
+    every write, and not where the file is moved."""
+    seen = [(size, modified_ns) for _, size, modified_ns, _ in filter(None, file_states(file)) if size]
+    return sha256(repr(seen).encode()).hexdigest() if seen else ""
 
 
 class LocalCopy:
