@@ -127,9 +127,9 @@ def _is_looked_at(suffix: str) -> bool:
 
 def _is_whole(descriptor: int, row: Row, suffix: str) -> int:
     """0 for a document that breaks off or cannot be opened, where no other rule tells it: as of one that is empty,
-    begins as something else, or is in no archive format."""
-    size, fits = int(str(row[2])), row[5]
-    if not _is_looked_at(suffix):
+    begins as something else, or is in no archive format. Of a PDF that declares nothing it goes before its format."""
+    size, fits, claim = int(str(row[2])), row[5], row[6]
+    if not _is_looked_at(suffix) or (suffix == "pdf" and claim):
         return 1
     if suffix in ZIPPED and is_locked(descriptor):
         return 0
