@@ -1,7 +1,7 @@
 """The command line as it was typed, with its correction in it: the remedy of a fault of use, ready to be pasted.
 
 A fault says in `fix` what the line should have: options with their values (`--depth bytes`), or an option that stands
-last without one, whose value its reader adds (`own` says what that is). `wrong` is the word in whose place it stands,
+last without one, whose value its reader adds. `wrong` is the word in whose place it stands,
 `drop` names options that go, `gone` an argument, and `value` which of several values of an option is meant.
 """
 
@@ -89,11 +89,11 @@ def _without(arguments: Sequence[str], command: click.Command | None, correction
     """The words of a line but for the options that the correction has, and those that go, with their values."""
     names = {*correction.drop, *(word for word in correction.fix if word.startswith("-"))}
     options = [option for option in (command.params if command else ()) if isinstance(option, click.Option)]
-    gone = {name: option for option in options if names & {*option.opts} for name in option.opts}
+    dropped_options = {name: option for option in options if names & {*option.opts} for name in option.opts}
     words = iter(arguments)
     for word in words:
         name, sign, value = word.partition("=")
-        option = gone.get(name)
+        option = dropped_options.get(name)
         if word == "--":
             yield word
             yield from words

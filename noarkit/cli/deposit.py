@@ -22,7 +22,7 @@ from noarkit.loading.next_step import command_line, free_name
 from noarkit.loading.request import GLOBALS, RunRequest
 from noarkit.projects.lines import PACKAGE, line_of, newest
 from noarkit.projects.project import NONE, PROJECT_FILE, RECIPE_FILE, USUAL_POLICY, Project, project_text, read_project
-from noarkit.projects.questions import Question, answer, ask_for_stand_ins, questions
+from noarkit.projects.questions import Question, answer, questions
 from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
 from noarkit.records import digest_of
 from noarkit.reports.deliveries import delivery_at
@@ -125,7 +125,6 @@ def _new(session: Session, source: str, folder: Path, *, with_copies: bool, regi
     if code not in _GOES_ON:
         return code
     project = read_project(folder)
-    ask_for_stand_ins(project.recipe)
     notes = road(project, lambda: "")[0].notes
     lines = [session.texts.say("deposit.made", path=project.file, count=len(notes))]
     lines += [f"  {_note(session, key, data)}" for key, data in notes]

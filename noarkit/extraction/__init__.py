@@ -1,7 +1,7 @@
 """From an archive to a package: select what belongs to it, fetch it into a store of its own, assemble it from there.
 
     run           the whole way, resumable at any step
-    selection     which part of an archive is meant; named: what it names, and what there is where that is not
+    selection     which part of an archive is meant; name_lookup: what it names, and what there is where that is not
     account       what the account may see of it
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself

@@ -45,6 +45,7 @@ from noarkit.forms.noark5.write.content import Codes, xml_text
 from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
+from noarkit.model.own_marks import USUAL_UNIT
 from noarkit.results import SPREAD, Result, json_field, json_value
 from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree
 from noarkit.safe.locks import claimed
@@ -345,6 +346,9 @@ def _business(administration: Administration) -> tuple[VsmGroup, ...]:
     )
 
 
+_NAMES_USUAL_UNIT = "SELECT 1 FROM unit WHERE kind = 'M' AND json_extract(data, '$.f.administrativEnhet') = ? LIMIT 1"
+
+
 def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
     flaws = []
     if run.open_units():
@@ -364,6 +368,8 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
         flaws.append("origin-unstated")
     if not is_system_named(run.settings.facts):
         flaws.append("system-unnamed")
+    if run.store.db.execute(_NAMES_USUAL_UNIT, (USUAL_UNIT,)).fetchone() is not None:
+        flaws.append("unit-unnamed")
     if not assembly.creators:
         flaws.append("creator-unknown")
     if assembly.journals.outside_cases:

@@ -17,7 +17,7 @@ from noarkit.archive.paging import pages
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.extraction.named import find_named
+from noarkit.extraction.name_lookup import find_named
 from noarkit.model import metamodel
 from noarkit.option_fields import option
 

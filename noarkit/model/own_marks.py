@@ -25,6 +25,9 @@ PROBE_TITLE = "noarkit: probe (not part of any series)"
 ESTIMATE_CLASS = "noarkit: estimate"
 """How the classes begin that an estimate is measured with."""
 
+USUAL_UNIT = "ADM"
+"""The unit that is responsible for case files of which nobody named one: a code that every archive of ours has."""
+
 
 def uuid_of_mark(name: str) -> str:
     """The uuid of a probe or guard: made from its name, like every other."""

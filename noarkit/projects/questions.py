@@ -30,8 +30,6 @@ _DOUBTED = re.compile(r"# (case_name|mail_cases|case_exceptions) = ")
 """A line of a recipe that counts only once somebody has said so; the exceptions belong to the form above them."""
 _OPTIONAL = frozenset({"package.schemas", "creator.identification"})
 """What may have no answer yet."""
-_STANDS_IN = re.compile(r'^(administrativEnhet = )"ADM"', re.MULTILINE)
-"""What a proposal puts where an archive wants a value and the source has none: whoever delivers it knows better."""
 _ASKED = re.compile(rf"""(["']){ASK}\1""")
 
 
@@ -60,11 +58,6 @@ class Question:
     def choices(self) -> tuple[str, ...]:
         """The answers that can be given; none where any text can."""
         return (_YES, _NO) if self.is_doubt else tuple(one for one in _CHOICES.get(self.key, ()) if one != ASK)
-
-
-def ask_for_stand_ins(recipe: Path) -> None:
-    """Asks for what a proposed recipe filled in without knowing it."""
-    write_text(recipe, _STANDS_IN.sub(rf'\g<1>"{ASK}"', read_text(recipe)))
 
 
 def questions(project: Project) -> tuple[Question, ...]:

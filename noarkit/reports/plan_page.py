@@ -328,9 +328,9 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
         " count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3, 4",
         (orjson.dumps(list(_STANDING_BY_NOTE)).decode(),),
     )
-    for puid, suffix, media_type, told, count, size in rows:
+    for puid, suffix, media_type, note_code, count, size in rows:
         judgement = classify_format(puid, suffix, media_type)
-        kind = _STANDING_BY_NOTE.get(told, judgement.status), judgement.name
+        kind = _STANDING_BY_NOTE.get(note_code, judgement.status), judgement.name
         counts[kind] += count
         sizes[kind] += size
         known_as = names.setdefault(kind, {})

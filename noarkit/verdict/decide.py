@@ -29,6 +29,7 @@ _REMARKS = {
     "dates-restored": "dates-restored",
     "origin-unstated": "origin",
     "agreement-unnamed": "agreement",
+    "unit-unnamed": "unit",
 }
 """What it knows that is told with the package."""
 PERIOD_DERIVED = "period-derived"

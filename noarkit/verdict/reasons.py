@@ -59,6 +59,7 @@ _KINDS = (
     ReasonKind("load-unknown", "making", "records-manager"),
     ReasonKind("load-in-part", "making", "records-manager"),
     ReasonKind("origin", "making", "records-manager"),
+    ReasonKind("unit", "records", "records-manager"),
     ReasonKind("changes-noted", "making", "tool"),
     ReasonKind("dates-restored", "making", "tool"),
     ReasonKind("warnings", "records", "records-manager"),

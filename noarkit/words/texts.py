@@ -233,11 +233,11 @@ def render(fault: NoarkitError, lang: str) -> list[str]:
 
 def _correction(catalog: Texts, data: Mapping[str, object]) -> str:
     """The line that corrects a fault of use, and what its reader adds to it."""
-    own = str(data.get("own") or "")
-    added = catalog.say(f"own.{own}", example=data.get("example"), choices=data.get("choices")) if own else None
+    name, details = str(data.get("own") or ""), {key: data.get(key) for key in ("example", "choices")}
+    reader_value = catalog.say(f"own.{name}", **details) if name else None
     kind = "guess" if data.get("wrong") or data.get("is_guess") else "line"
     return catalog.say(
-        f"fix.{kind}", fix=data["fix"], own=added, **{name: data.get(name) for name in ("make", "choices")}
+        f"fix.{kind}", fix=data["fix"], own=reader_value, **{name: data.get(name) for name in ("make", "choices")}
     )
 
 

@@ -87,3 +87,13 @@ def test_a_public_title_alone_screens_nothing(tmp_path: Path) -> None:
     text = (made.package / "arkivstruktur.xml").read_text("utf-8")
     assert "<skjerming" not in text
     assert "skjermingMetadata" not in (made.package / "loependeJournal.xml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [("Saksmappe", True), ("Mappe", False)])
+def test_the_usual_unit_of_case_files_is_told_with_the_package(kind: str, is_told: bool, tmp_path: Path) -> None:
+    case = {"administrativEnhet": "ADM", "saksansvarlig": "Kari"} if kind == "Saksmappe" else {}
+    with archive_in(tmp_path / "a") as archive:
+        links = [Link(kind, "c", "refArkivdel", ("series",)), Link(kind, "c", "refPrimaerKlasse", ("leaf",))]
+        archive.transaction([*spine(), Save(kind, "c", {"uuid": uuid(10), **SAME, **case}), *links])
+        made = extract_to(archive, tmp_path / "package", include_open=True)
+    assert ("unit-unnamed" in made.flaws) is is_told

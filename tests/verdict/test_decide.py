@@ -179,3 +179,8 @@ def test_facts_of_a_delivery_are_judged_in_two_places() -> None:
     assert judges == {"verdict/__init__.py", "verdict/decide.py", "api/validating.py", "reports/deliveries.py"}
     for name in ("reports/certificate.py", "cli/runs.py", "reading_room/facts.py"):
         assert "from noarkit.reports.deliveries import" in (PACKAGE / name).read_text("utf-8"), name
+
+
+def test_the_usual_unit_is_told_where_nobody_named_one() -> None:
+    verdict = decide(Facts(**{**GOOD, "flaws": frozenset({"unit-unnamed"})}))  # type: ignore[arg-type]  # as given
+    assert ("unit", "remark") in [(reason.code, reason.grade) for reason in verdict.reasons]

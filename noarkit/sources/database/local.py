@@ -40,8 +40,8 @@ def file_states(file: Path) -> FileStates:
 def digest_of_file(file: Path) -> str:
     """A checksum of the sizes and times of the file and its companions; empty where there is no file. It changes with
     every write, and not where the file is moved."""
-    seen = [(size, modified_ns) for _, size, modified_ns, _ in filter(None, file_states(file)) if size]
-    return sha256(repr(seen).encode()).hexdigest() if seen else ""
+    sizes_and_times = [(size, modified_ns) for _, size, modified_ns, _ in filter(None, file_states(file)) if size]
+    return sha256(repr(sizes_and_times).encode()).hexdigest() if sizes_and_times else ""
 
 
 class LocalCopy:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from noarkit.model.own_marks import USUAL_UNIT
 from noarkit.recipes.comments import comment
 from noarkit.recipes.lines import Path as Place
 from noarkit.recipes.toml_writer import render
@@ -111,7 +112,7 @@ class _Proposal:
             "formats": {"decimal": ".", "thousands": ""},
         }
         if self._roles.cases:
-            data["defaults"] = {_CASE: {"administrativEnhet": "ADM"}}
+            data["defaults"] = {_CASE: {"administrativEnhet": USUAL_UNIT}}
             self._comments["defaults",] = self._say("db-unit")
         if self._skips:
             data["skip"] = [skip for skip, _ in self._skips]
