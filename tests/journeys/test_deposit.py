@@ -223,7 +223,7 @@ def test_an_answer_that_is_no_choice_is_refused_in_the_language_of_the_reader(tm
     register = '\n[register]\nfile = "register.csv"\njoins = { "nr" = "case.number" }\nno_folder = "ask"\n'
     recipe.write_text(recipe.read_text("utf-8") + register, "utf-8")
     command = [sys.executable, "-m", "noarkit", "--lang", "nb", "deposit", "p", "--ask", "--to", "recipe"]
-    answers = "\nSætre\n\nFilserver\nyes\nkanskje\nreport\n"
+    answers = "\nSætre\n\nFilserver\nFilområde\nyes\nkanskje\nreport\n"
     done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
     assert "kanskje er ikke en av report, make\n" in done.stderr
     assert "is not one of" not in done.stderr
