@@ -9,9 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
-import subprocess
-import sys
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +21,8 @@ from lxml import etree
 
 from samples.deposit.listing import Share
 from samples.deposit.make import IDENTITY_NUMBER, MAILBOX, YEARS, make
+from tests.journeys.acceptance import KNR, json_of, new_project, printed, run, stops_in
+from tests.journeys.faces import page_text
 
 A = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
 L = "{http://www.arkivverket.no/standarder/noark5/loependeJournal}"
@@ -33,22 +33,12 @@ DATES = (
     *("opprettetDato", "avsluttetDato", "arkivertDato", "tilknyttetDato", "saksdato", "journaldato"),
     *("dokumentetsDato", "mottattDato", "sendtDato"),
 )
-KNR = "1413"
-ANSWERS = {
-    "recipe.toml": (
-        ('no_folder = "ask"', 'no_folder = "make"'),
-        ('no_row = "ask"', 'no_row = "report"'),
-        ('knr = "ask"', f'knr = "{KNR}"'),
-        ('identity_numbers = "report"', 'identity_numbers = "screen"\nscreening = "UO13"'),
-    ),
-    "deposit.toml": (
-        ('schemas = "ask"', 'schemas = ""'),
-        ('name = "ask"', 'name = "Sætre kommune"'),
-        ('identification = "ask"', 'identification = "987654321"'),
-        ('name = "ask"', 'name = "Filserver"'),
-    ),
+SENTENCES = {
+    "en": "Not ready for deposit. Reasons: {stops}, remarks: {remarks}.",
+    "nb": "Ikke klar for avlevering. Grunner: {stops}, merknader: {remarks}.",
 }
-"""What a person answers: the questions, in the order of the files, and what to do with an identity number."""
+REASON = ("code", "grade", "count", "rules", "origin", "owner", "accepted")
+"""What a line of JSON tells of a reason."""
 
 
 @dataclass(frozen=True)
@@ -67,30 +57,12 @@ class Journey:
         return self.project / "package"
 
 
-def run(words: list[str], cwd: Path) -> tuple[list[str], int, str]:
-    """One command, to its end."""
-    command = [sys.executable, "-m", "noarkit", *words]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    return words, done.returncode, done.stdout + done.stderr
-
-
-def printed(text: str, pattern: str) -> list[str]:
-    """The command that a text advises: the last of those."""
-    return shlex.split(re.findall(rf"noarkit ({pattern})", text)[-1])
-
-
 @pytest.fixture(scope="module")
 def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
     """From the share to the package."""
     place = tmp_path_factory.mktemp("acceptance")
     share, project = make(place / "share"), place / "project"
-    typed = [run(["deposit", "new", "share", "-o", "project", "--no-copies"], place)]
-    for name, answers in ANSWERS.items():
-        text = (project / name).read_text("utf-8")
-        for question, answer in answers:
-            assert question in text, question
-            text = text.replace(question, answer, 1)
-        (project / name).write_text(text, "utf-8")
+    typed = [new_project(place, "project", "share", "--no-copies")]
     typed.append(run(printed(typed[-1][2], "deposit project"), place))
     typed.append(run([*printed(typed[-1][2], "deposit project --approve --by"), "Kari Nordmann"], place))
     xml = [
@@ -122,14 +94,6 @@ def posts_in(journal: etree._Element, namespace: str) -> list[dict[str, str]]:
     """The entries of a journal, in their order: the texts of each by their names."""
     posts = journal.iter(f"{namespace}journalpost")
     return [{etree.QName(part).localname: str(part.text) for part in post} for post in posts]
-
-
-def verdict_of(journey: Journey) -> dict[str, Any]:
-    """What `validate` says of the package as JSON."""
-    _, code, told = run(["validate", "project/package", "--json"], journey.project.parent)
-    assert code == 3
-    lines: list[dict[str, Any]] = [json.loads(line) for line in told.splitlines()]
-    return next(line for line in lines if line.get("verdict"))
 
 
 def test_three_commands_come_to_a_package_each_told_by_the_one_before(journey: Journey) -> None:
@@ -278,42 +242,135 @@ def test_every_entry_is_archived_or_listed_with_its_reason(journey: Journey) -> 
     assert len(archived) - 1 + len(skipped) + len(aside) == share.entries, "the register's cases aside"
 
 
-def test_the_verdict_is_one_wherever_it_is_told(journey: Journey) -> None:
-    words, _, text = journey.typed[-1]
-    assert words[-1] == "Kari Nordmann"
-    assert text.count("Not ready for deposit.") == 2, "by extract, and by validate"
-    assert verdict_of(journey)["verdict"] == "not-ready"
-    assert "identity" not in " ".join(re.findall(r"stops +(.*)", text))
+@pytest.fixture(scope="module")
+def judged(journey: Journey) -> dict[str, Any]:
+    """The verdict of the package, as `validate` tells it as JSON."""
+    code, lines = json_of(["validate", "project/package"], journey.project.parent)
+    assert code == 3
+    return one_with_verdict(lines)
+
+
+def one_with_verdict(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """The line of JSON that tells the verdict."""
+    return next(line for line in lines if line.get("verdict"))
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_the_verdict_is_one_sentence_wherever_people_read_it(lang: str, journey: Journey) -> None:
+    place, sentence = journey.project.parent, SENTENCES[lang].format(stops=3, remarks=4)
+    commands = {
+        "validate": ["validate", "project/package", "--report", "html", "-o", f"report-{lang}.html"],
+        "runs": ["runs", "project"],
+        "run page": ["runs", "project", "--html", f"runs-{lang}.html"],
+        "status": ["deposit", "status", "project"],
+    }
+    done = {name: run([*words, "--lang", lang], place) for name, words in commands.items()}
+    assert {name: code for name, (_, code, _) in done.items()} == {
+        **{"validate": 3, "runs": 0, "run page": 0, "status": 0}
+    }
+    assert all(done[name][2].count(sentence) == 1 for name in ("validate", "runs", "status"))
+    for page in (f"report-{lang}.html", f"runs-{lang}.html"):
+        assert page_text(place / page).count(sentence) == 1, page
+    _, code, told = journey.typed[-1]
+    assert (code, told.count(SENTENCES["en"].format(stops=3, remarks=4))) == (3, 2), "by extract, and by validate"
+
+
+def test_the_verdict_has_the_same_reasons_wherever_machines_read_it(journey: Journey, judged: dict[str, Any]) -> None:
+    place = journey.project.parent
+    run(["validate", "project/package", "--report", "json", "-o", "report.json"], place)
+    report = json.loads((place / "report.json").read_text("utf-8"))["verdict"]
+    lines = {
+        "extract": json.loads((journey.project / "package.not-in-form.json").read_text("utf-8")),
+        "validate": judged,
+        "report": {**report, "verdict": report["state"]},
+        "runs": one_with_verdict(json_of(["runs", "project"], place)[1]),
+    }
+    assert {line["verdict"] for line in lines.values()} == {"not-ready"}
+    reasons = [[{name: reason[name] for name in REASON} for reason in line["reasons"]] for line in lines.values()]
+    assert reasons == [reasons[0]] * len(lines) and len(reasons[0]) == 7
+    assert "identity-numbers" not in {reason["code"] for reason in reasons[0]}
+
+
+def extract_with(journey: Journey, *words: str, archive: str = "embedded:project/archive") -> tuple[int, set[str], str]:
+    """The exit code of an extract, what stops it, and what it says."""
+    place = journey.project.parent
+    words = ("extract", *words, "--archive", archive, "--run", "project/run")
+    _, code, told = run([*words], place)
+    package = place / words[words.index("-o") + 1]
+    beside = json.loads(package.with_name(f"{package.name}.not-in-form.json").read_text("utf-8"))
+    return code, stops_in([beside]), told
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("changes", "reason", "sentence"),
     [
-        ({'start = ""': 'start = "2010-01-01"', 'end = ""': 'end = "2012-12-31"'}, "period"),
-        ({"Sætre kommune": "Ukjent"}, "creator"),
+        (
+            {'start = ""': 'start = "2010-01-01"', 'end = ""': 'end = "2012-12-31"'},
+            "period",
+            "stops  Dates outside the period of the package: ",
+        ),
+        ({"Sætre kommune": "Ukjent"}, "creator", "stops  The records creator is not named."),
     ],
     ids=["another-period", "nobody-made-it"],
 )
-def test_what_is_wrong_with_a_delivery_stops_it(changes: dict[str, str], reason: str, journey: Journey) -> None:
+def test_what_is_wrong_with_a_delivery_stops_it(
+    changes: dict[str, str], reason: str, sentence: str, journey: Journey, judged: dict[str, Any]
+) -> None:
     text = (journey.project / "deposit.toml").read_text("utf-8")
     for before, after in changes.items():
         assert before in text
         text = text.replace(before, after, 1)
-    described = journey.project.parent / f"{reason}.toml"
-    described.write_text(text, "utf-8")
-    words = ["extract", "-o", f"package-{reason}", "--archive", "embedded:project/archive", "--package", described.name]
-    _, code, told = run([*words, "--json"], journey.project.parent)
-    reasons = [one for line in map(json.loads, told.splitlines()) for one in line.get("reasons", ())]
-    assert (code, {one["grade"] for one in reasons if one["code"] == reason}) == (3, {"stops"})
-    ours = {one["code"] for one in verdict_of(journey)["reasons"]}
-    assert {one["code"] for one in reasons if one["grade"] == "stops"} - ours == {reason}, "and nothing else is new"
+    (journey.project.parent / f"{reason}.toml").write_text(text, "utf-8")
+    code, stops, told = extract_with(journey, "-o", f"package-{reason}", "--package", f"{reason}.toml")
+    assert (code, stops - stops_in([judged])) == (3, {reason}), "and nothing else is new"
+    assert sentence in told
 
 
 def test_a_delivery_of_nothing_is_not_made(journey: Journey) -> None:
-    words = ["extract", "-o", "nothing", "--archive", "embedded:project/archive", "--from", "2001-01-01"]
-    _, code, told = run([*words, "--to", "2001-12-31"], journey.project.parent)
+    words = ["extract", "-o", "nothing", "--archive", "embedded:project/archive"]
+    _, code, told = run([*words, "--select", "Saksmappe: saksaar = 2001"], journey.project.parent)
     assert (code, "F501" in told) == (4, True)
+    assert "there is nothing in it" in told
     assert not (journey.project.parent / "nothing").exists()
+
+
+def test_a_delivery_with_open_units_is_not_made_and_one_that_is_asked_for_is_not_ready(
+    journey: Journey, judged: dict[str, Any], tmp_path: Path
+) -> None:
+    shutil.copytree(journey.project / "archive", tmp_path / "archive")
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late" / "Referat 12.03.2016.txt").write_text("Et referat.\n", "utf-8")
+    assert run(["recipe", "new", "late", "-o", "late.toml"], tmp_path)[1] == 0
+    recipe = (tmp_path / "late.toml").read_text("utf-8")
+    (tmp_path / "late.toml").write_text(recipe.replace("close = true", "close = false", 1), "utf-8")
+    words = ["ingest", "late", "--recipe", "late.toml", "-o", "run", "--archive", "embedded:archive"]
+    assert run(words, tmp_path)[1] == 0
+    assert run(["verify", "run", "--archive", "embedded:archive", "--depth", "bytes"], tmp_path)[1] == 0
+    words = ["-o", str(tmp_path / "package"), "--package", "project/deposit.toml", "--run", str(tmp_path / "run")]
+    archive = f"embedded:{tmp_path / 'archive'}"
+    _, code, told = run(["extract", *words, "--archive", archive], journey.project.parent)
+    assert (code, "The package cannot be made as asked: units are still open" in told) == (4, True)
+    assert not (tmp_path / "package").exists()
+    code, stops, told = extract_with(journey, *words, "--include-open", archive=archive)
+    assert (code, stops - stops_in([judged])) == (3, {"open"})
+    assert "stops  Units that are not closed: " in told
+
+
+def test_a_delivery_whose_certificate_is_gone_is_not_ready(
+    journey: Journey, judged: dict[str, Any], tmp_path: Path
+) -> None:
+    certificates = sorted((journey.project / "run").glob("verify-*"))
+    assert len(certificates) == 2, "a page, and JSON"
+    for certificate in certificates:
+        certificate.rename(tmp_path / certificate.name)
+    try:
+        _, code, told = run(["validate", "project/package"], journey.project.parent)
+        lines = json_of(["runs", "project"], journey.project.parent)[1]
+    finally:
+        for certificate in certificates:
+            (tmp_path / certificate.name).rename(certificate)
+    assert "stops  The load behind the package is not verified: 1 run." in told
+    assert (code, stops_in(lines) - stops_in([judged])) == (3, {"load"})
 
 
 def test_no_document_is_lost_between_the_share_and_the_package(journey: Journey) -> None:
@@ -332,6 +389,9 @@ def test_with_the_official_schemas_and_what_a_person_accepts_it_is_ready(journey
         file.write_text(text.replace('schemas = ""', f'schemas = "{official}"', 1), "utf-8")
         _, code, told = run(["deposit", "project"], place)
         assert code == 3
+        assert stops_in(json_of(["validate", "project/package-2"], place)[1]) == {"formats", "unusable"}
+        own = run(["validate", "project/package"], place)[2]
+        assert "stops  The XML or its schemas are wrong in 6 places." in own, "with schemas of our own, that too"
         _, code, told = run([*printed(told, "deposit project --accept.* --by"), "Kari Nordmann"], place)
         assert (code, "Ready for deposit" in told) == (0, True)
         assert "Ready for deposit" in run(["deposit", "status", "project"], place)[2]

@@ -1,0 +1,65 @@
+"""The road of the share of samples/deposit, command by command, each in a process of its own: what its tests share."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+KNR = "1413"
+ANSWERS = {
+    "recipe.toml": (
+        ('no_folder = "ask"', 'no_folder = "make"'),
+        ('no_row = "ask"', 'no_row = "report"'),
+        ('knr = "ask"', f'knr = "{KNR}"'),
+        ('identity_numbers = "report"', 'identity_numbers = "screen"\nscreening = "UO13"'),
+    ),
+    "deposit.toml": (
+        ('schemas = "ask"', 'schemas = ""'),
+        ('name = "ask"', 'name = "Sætre kommune"'),
+        ('identification = "ask"', 'identification = "987654321"'),
+        ('name = "ask"', 'name = "Filserver"'),
+    ),
+}
+"""What a person answers: the questions, in the order of the files, and what to do with an identity number."""
+
+
+def run(words: list[str], cwd: Path) -> tuple[list[str], int, str]:
+    """One command, to its end."""
+    command = [sys.executable, "-m", "noarkit", *words]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return words, done.returncode, done.stdout + done.stderr
+
+
+def printed(text: str, pattern: str) -> list[str]:
+    """The command that a text advises: the last of those."""
+    return shlex.split(re.findall(rf"noarkit ({pattern})", text)[-1])
+
+
+def new_project(
+    place: Path, project: str = "project", share: str = "share", *options: str
+) -> tuple[list[str], int, str]:
+    """Makes a project of a share and answers its questions."""
+    made = run(["deposit", "new", share, "-o", project, *options], place)
+    for name, answers in ANSWERS.items():
+        text = (place / project / name).read_text("utf-8")
+        for question, answer in answers:
+            text = text.replace(question, answer, 1)
+        (place / project / name).write_text(text, "utf-8")
+    return made
+
+
+def json_of(words: list[str], cwd: Path) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code of a command, and its lines of JSON."""
+    _, code, told = run([*words, "--json"], cwd)
+    return code, [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+
+
+def stops_in(lines: list[dict[str, Any]]) -> set[str]:
+    """The reasons that stop a package, as lines of JSON tell them: none of those that a person accepted."""
+    reasons = [reason for line in lines for reason in line.get("reasons", ())]
+    return {reason["code"] for reason in reasons if reason["grade"] == "stops" and reason["accepted"] is None}
