@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
-from noarkit.loading.lookup import highest_post_numbers
+from noarkit.loading.lookup import NumberBlock, first_free_numbers
 from noarkit.loading.options import PlanKeywords, PlanOptions
 from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.provenance import origin_label
@@ -134,7 +134,7 @@ def plan_with(
         since=None if earlier is None else earlier.folder,
         codes=codes,
         archive=archive_place.name if archive_place.is_named or earlier is not None else None,
-        highest_numbers=None if codes is None else partial(_highest_numbers, archive_place, emit),
+        free_numbers=None if codes is None else partial(_free_numbers, archive_place, emit),
         request=_request(source, options, archive_place, settings),
         made_from=_made_from(place, options, emit),
     )
@@ -246,13 +246,13 @@ def _archive_codes(
         return None
 
 
-def _highest_numbers(archive_place: Destination, emit: Listener, years: Collection[int]) -> Mapping[int, int] | None:
-    """The highest numbers of posts that the archive has; None where it does not answer, and numbers them itself."""
+def _free_numbers(archive_place: Destination, emit: Listener, blocks: Sequence[NumberBlock]) -> list[int] | None:
+    """The first free number of each block in the archive; None where it does not answer, and numbers units itself."""
     if _is_new(archive_place):
-        return dict.fromkeys(years, 0)
+        return [block.after + 1 for block in blocks]
     try:
         with _connected(archive_place, emit) as connection:
-            return highest_post_numbers(connection, years)
+            return first_free_numbers(connection, blocks)
     except (ArchiveFault, ConfigFault):
         return None
 

@@ -5,7 +5,7 @@ What comes before a load:
     estimation/      how long a load will take, what it needs, and what limits it
     plan             reads the source, maps, checks, cuts and freezes
     provenance       who made what is loaded, and a sentence on the load in its series
-    post_numbers     numbers of journal posts by their day, in the year and in the case
+    numbering        numbers of posts, other records and cases by their day, in the year and in the case
     spans            dates that a plan can tell by itself: of a case by what lies in it
     source_values    dates, years and numbers that need a right: what would be lost, and how a plan carries them
     acceptance       which archive a run belongs to: the first that was taken, and took

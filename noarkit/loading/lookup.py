@@ -28,6 +28,13 @@ T = TypeVar("T")
 _NAMESPACE = bytes.fromhex("6f2f9d0e6f0b5c589f0e2f0c4f7f5a11")
 GUARD_TYPE = "Klasse"
 KEYS_A_QUERY = 100
+_POST = "Journalpost"
+_IDENTS = {
+    "AbstraktMappe": ("AbstraktMappe", "mappeIdent"),
+    "AbstraktRegistrering": ("AbstraktRegistrering", "registreringsIdent"),
+    _POST: ("AbstraktRegistrering", "registreringsIdent"),
+}
+"""By the type that is numbered: the one that must not bear the number already, and in which field."""
 SortOrder = tuple[tuple[str, Order], ...]
 _OLDEST_FIRST: SortOrder = (("id", "asc"),)
 _NEWEST_FIRST: SortOrder = (("id", "desc"),)
@@ -149,16 +156,50 @@ def _newest_key(archive: Archive, system: str) -> str | None:
     return None
 
 
-def highest_post_numbers(archive: Archive, years: Iterable[int]) -> dict[int, int]:
-    """The highest number of a journal post that the archive has of each year; 0 where it has none."""
-    highest: dict[int, int] = {}
-    for year in years:
-        query = Query(
-            "Journalpost", "journalaar = @y", {"@y": year}, order=(("journalsekvensnummer", "desc"),), limit=1
-        )
-        posts = archive.query(query).objects
-        highest[year] = max((int(str(post.fields.get("journalsekvensnummer") or 0)) for post in posts), default=0)
-    return highest
+@dataclass(frozen=True, slots=True)
+class NumberBlock:
+    """Numbers on end that a plan is to give in a year, behind a number that it knows: to so many objects of a type."""
+
+    type: str
+    year: int
+    after: int
+    count: int
+
+
+def first_free_numbers(archive: Archive, blocks: Iterable[NumberBlock]) -> list[int]:
+    """The first number of each block, so that no number of it stands in an identifier of the archive, which has the
+    year and the number. Posts come behind those that the archive has of the year."""
+    return [_first_free(archive, block) for block in blocks]
+
+
+def _first_free(archive: Archive, block: NumberBlock) -> int:
+    asked = block.after
+    if block.type == _POST:
+        asked = max(asked, _highest_post_number(archive, block.year))
+    kind, ident = _IDENTS[block.type]
+    first = asked + 1
+    if not archive.query(Query(kind, f"{ident} %= @p", {"@p": f"{block.year}/%"}, limit=1)).objects:
+        return first
+    while asked < first + block.count - 1:
+        batch = range(asked + 1, min(asked + KEYS_A_QUERY, first + block.count - 1) + 1)
+        asked = batch[-1]
+        first = max((number + 1 for number in _borne(archive, kind, ident, block.year, batch)), default=first)
+    return first
+
+
+def _highest_post_number(archive: Archive, year: int) -> int:
+    query = Query(_POST, "journalaar = @y", {"@y": year}, order=(("journalsekvensnummer", "desc"),), limit=1)
+    posts = archive.query(query).objects
+    return max((int(str(post.fields.get("journalsekvensnummer") or 0)) for post in posts), default=0)
+
+
+def _borne(archive: Archive, kind: str, ident: str, year: int, numbers: Iterable[int]) -> list[int]:
+    """Those of some numbers of a year that the archive has."""
+    wanted = {f"{year}/{number}": number for number in numbers}
+    parameters = {f"@i{place}": text for place, text in enumerate(wanted)}
+    condition = " || ".join(f"{ident} = {name}" for name in parameters)
+    found = objects(archive, Query(kind, condition, parameters, order=_OLDEST_FIRST))
+    return [wanted[text] for item in found if (text := str(item.fields.get(ident))) in wanted]
 
 
 def objects_of_ids(

@@ -29,7 +29,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.attached import attach_run, read_only_address
 from noarkit.loading.folder import AS_RUN, DraftRun, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
-from noarkit.loading.post_numbers import HighestNumbers, number_posts
+from noarkit.loading.numbering import FreeNumbers, number_units
 from noarkit.loading.provenance import date_words, describe_series, name_makers
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
@@ -129,8 +129,8 @@ class PlanSpec:
     codes: Mapping[str, frozenset[str]] | None = None
     archive: str | None = None
     """The archive that the plan is made for, where somebody named one."""
-    highest_numbers: HighestNumbers | None = None
-    """The numbers of posts that it has."""
+    free_numbers: FreeNumbers | None = None
+    """The numbers that it has not given yet."""
     limits: Limits = field(default_factory=Limits)
     follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     before_freeze: Callable[[GraphStore], None] = lambda graph: None
@@ -190,8 +190,9 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 fill_dates(store, spec.dates, spec.zone, closes=spec.close)
-                if spec.dates.spans and spec.highest_numbers is not None:
-                    number_posts(store, spec.highest_numbers, datetime.fromtimestamp(now_s(), UTC).year)
+                if spec.dates.spans and spec.free_numbers is not None:
+                    now = datetime.fromtimestamp(now_s(), UTC)
+                    number_units(store, spec.free_numbers, now, spec.zone, numbers_cases=spec.carries_values)
                 if spec.origin:
                     _tell_origin(spec, store, now_s)
                 _refuse_losses(spec, store, now_s)

@@ -27,7 +27,7 @@ import orjson
 from noarkit.graph.entity import FieldValue
 from noarkit.graph.store import GraphStore, fields_json
 from noarkit.loading.finality import STATUS
-from noarkit.loading.post_numbers import NUMBERS
+from noarkit.loading.numbering import NUMBERS
 from noarkit.model.conversions import parse_details
 from noarkit.model.headings import CREATED, DAY_FIELDS
 from noarkit.model.metamodel import metamodel

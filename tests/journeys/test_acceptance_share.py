@@ -127,8 +127,12 @@ def test_records_and_documents_are_as_many_as_the_share_has(journey: Journey) ->
     records = records_in(journey.structure)
     assert len(records) == journey.share.records
     assert sum(1 for _ in journey.structure.iter(f"{A}dokumentbeskrivelse")) == journey.share.documents
-    created = Counter(int(str(record.findtext(f"{A}opprettetDato"))[:4]) for record in records)
+    years = [str(record.findtext(f"{A}opprettetDato"))[:4] for record in records]
+    created = Counter(map(int, years))
     assert created == journey.share.records_by_year(MAILBOX)
+    numbers = [str(record.findtext(f"{A}registreringsID")) for record in records]
+    assert [number.partition("/")[0] for number in numbers] == years
+    assert len(set(numbers)) == len(numbers), "no number twice"
 
 
 def test_each_mail_of_the_mailbox_lies_in_the_case_that_it_names(journey: Journey) -> None:

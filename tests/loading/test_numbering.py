@@ -107,3 +107,40 @@ def test_a_plan_for_no_archive_leaves_the_numbers_to_the_one_that_it_is_loaded_i
     source = lay_out(tmp_path / "kilde", *names_of(2))
     noarkit.plan(source, tmp_path / "run", recipe=recipe(tmp_path, "a"))
     assert {number for _, number, *_ in planned(tmp_path / "run")} == {None}
+
+
+def other_records(run: Path) -> list[tuple[str, str, str]]:
+    """What a plan says of records that are no posts: number, creation, and type."""
+    query = "SELECT fields, type FROM entity WHERE type IN ('Basisregistrering', 'Arkivnotat') ORDER BY n"
+    with closing(sqlite3.connect(run / "graph.db")) as db:
+        rows = [(json.loads(text), kind) for text, kind in db.execute(query)]
+    return [(fields.get("registreringsIdent"), fields["opprettetDato"], kind) for fields, kind in rows]
+
+
+@pytest.mark.usefixtures("one_archive")
+def test_records_that_are_no_posts_have_numbers_of_their_year_and_share_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two loads, each of posts and of other records: no identifier twice, and each bears the year of its record."""
+    monkeypatch.chdir(tmp_path)
+    for number, system in enumerate("abc"):
+        source = lay_out(tmp_path / system, *names_of(number))
+        file = recipe(tmp_path, system)
+        if system != "b":
+            text = file.read_text("utf-8").replace('type = "Journalpost"', 'type = "Basisregistrering"', 1)
+            text = text.replace("registreringsDato = ", "opprettetDato = ")
+            file.write_text(text.replace('journalposttype = "I"\n', ""), "utf-8")
+        noarkit.plan(source, f"run-{system}", recipe=file, archive="embedded:arkiv")
+        assert noarkit.ingest(f"run-{system}", archive="embedded:arkiv", workers=0).numbers.archived == 33
+    with noarkit.Archive("embedded:arkiv") as archive:
+        records = [record.fields for record in archive.find("AbstraktRegistrering")]
+    idents = [str(record["registreringsIdent"]) for record in records]
+    assert len(set(idents)) == len(idents) == 99
+    assert all(str(record["registreringsIdent"])[:5] == f"{str(record['opprettetDato'])[:4]}/" for record in records)
+    for system in "ac":
+        by_day = sorted((day, ident) for ident, day, _ in other_records(Path(f"run-{system}")))
+        for year in ("2014", "2015"):
+            numbers = [int(ident[5:]) for day, ident in by_day if day.startswith(year)]
+            assert len(numbers) > 5
+            days = dict(zip(numbers, [day for day, _ in by_day if day.startswith(year)], strict=True))
+            assert [days[number] for number in sorted(numbers)] == sorted(days.values()), "numbers rise with the days"
