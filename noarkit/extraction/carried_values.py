@@ -9,6 +9,19 @@ import orjson
 from noarkit.extraction.store import ExtractStore, Key
 from noarkit.forms.noark5.read.carried_values import VALUES, carried_below, with_values
 
+_SPAN = (
+    "SELECT min(json_extract(data, '$.f.opprettetDato')), json_extract(data, '$.f.opprettetAv'),"
+    " (SELECT max(coalesce(json_extract(data, '$.f.avsluttetDato'), json_extract(data, '$.f.opprettetDato')))"
+    " FROM unit WHERE kind IN ('M', 'R')) FROM unit WHERE kind IN ('M', 'R')"
+)
+"""The first day of folders and records, who made that one, and their last day."""
+_YOUNGER = (
+    "SELECT rowid, data, json_extract(data, '$.f.avsluttetDato') IS NOT NULL OR (kind = 'C' AND NOT EXISTS"
+    " (SELECT 1 FROM unit k WHERE k.kind = 'K' AND k.klasse = u.id"
+    " AND json_extract(k.data, '$.f.avsluttetDato') IS NULL))"
+    " FROM unit u WHERE kind IN ('F', 'S', 'C') AND json_extract(data, '$.f.opprettetDato') > ?"
+)
+"""What was made after a day, and whether it is closed: a system is where all its classes are."""
 _HOLDERS = ("unit", "document", "part")
 _HANGING = ("version", "part")
 
@@ -27,6 +40,19 @@ def restore_below(store: ExtractStore) -> int:
                 _restore_below(store, table, rowid)
     store.db.execute("COMMIT")
     return holders
+
+
+def restore_above(store: ExtractStore) -> None:
+    """Gives fonds, series and systems the first and last day of what lies in them, where they are younger than all of
+    that was when it was closed: an account that could not set their days made them, and they keep no values."""
+    first, maker, last = store.db.execute(_SPAN).fetchone()
+    store.db.execute("BEGIN")
+    for rowid, data, is_closed in store.db.execute(_YOUNGER, (last,)).fetchall():
+        stored = orjson.loads(data)
+        stored["f"] |= {"opprettetDato": first, "opprettetAv": maker}
+        stored["f"] |= {"avsluttetDato": last, "avsluttetAv": maker} if is_closed else {}
+        store.db.execute("UPDATE unit SET data = ? WHERE rowid = ?", (orjson.dumps(stored).decode(), rowid))
+    store.db.execute("COMMIT")
 
 
 def _restore_below(store: ExtractStore, table: str, rowid: int) -> None:

@@ -33,6 +33,8 @@ class ReportContext:
     open_units: Mapping[str, int]
     formats: FormatCounts
     loads: tuple[Load, ...] = ()
+    restored: int = 0
+    """How many things got the dates, years and numbers of their source back."""
 
 
 def table_path(target: Path) -> Path:
@@ -60,6 +62,7 @@ def _build_report(store: ExtractStore, assembly: Assembly, context: ReportContex
         "description_sha256": assembly.description_sha256,
         "depositable": False,  # until somebody judged it
         "flaws": list(context.flaws),
+        "restored": context.restored,
         "loads": [asdict(load) for load in context.loads],
         "as_seen_by": asdict(context.rights),
         "open_units": dict(context.open_units),

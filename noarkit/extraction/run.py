@@ -23,7 +23,7 @@ from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
-from noarkit.extraction.carried_values import restore_below
+from noarkit.extraction.carried_values import restore_above, restore_below
 from noarkit.extraction.changes import CHANGED_MEANWHILE, ChangeLog, fetch_changes, merge_kept
 from noarkit.extraction.copies import FormatCounts, deliver_copies, list_formats
 from noarkit.extraction.creators import put_creators
@@ -188,9 +188,8 @@ def extract(
         flaws = _flaws(run, assembly, official=schemas.official)
         formats = list_formats(store, target, package, settings.lang)
         loads = compare_loads(store, settings.loads, is_whole=run.is_whole_archive())
-        report = not_in_form.write_report(
-            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats, loads)
-        )
+        context = not_in_form.ReportContext(rights, flaws, run.open_units(), formats, loads, run.restored)
+        report = not_in_form.write_report(store, target, assembly, context)
         extracted = _with_formats(_extracted(run, target, report, assembly, flaws), store, assembly, formats)
     if is_packed(target):
         pack(package, last)
@@ -281,6 +280,8 @@ class _Run:
         fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause, run_tasks=run_tasks)
         store.index()
         self.restored = restore_below(store)
+        if self.restored:
+            restore_above(store)
         fetch_links(self.archive, store, settings.pause)
         fetch_changes(self.archive, store, self.codes, settings.pause)
         if settings.kept_log is not None:

@@ -133,9 +133,9 @@ class ValidateResult(Result):
         """The codes of all broken rules."""
         return frozenset(outcome.rule.code for outcome in self.outcomes)
 
-    def facts(self, flaws: Iterable[str] = (), loads: Iterable[Load] = ()) -> Facts | None:
-        """What is to be judged of a delivery, with what its making told of it and the loads behind it; None where there
-        is no extract."""
+    def facts(self, flaws: Iterable[str] = (), loads: Iterable[Load] = (), restored: int = 0) -> Facts | None:
+        """What is to be judged of a delivery, with what its making told of it, the loads behind it, and how many things
+        got the values of their source back; None where there is no extract."""
         if self.description_sha256 is None:
             return None
         totals = {count.rule.code: count.total for count in self.counts}
@@ -152,6 +152,7 @@ class ValidateResult(Result):
             tuple(loads),
             self.form,
             next(iter(self.summary.get("agreement", ())), ""),
+            restored,
         )
 
 

@@ -41,9 +41,10 @@ class LoadedRun:
 
 def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
     """The run of a folder, where it loaded into the archive that is known by `identity`; None for one of another
-    archive, for one that never began, and for one whose records were all taken out again. Raises as `read_state`."""
+    archive, for one that stopped before it sent anything, and for one whose records were all taken out again. Raises as
+    `read_state`."""
     state = read_state(folder)
-    if state.identity != identity or state.stage == "retracted":
+    if state.identity != identity or state.stage == "retracted" or not (state.is_loaded or state.has_sent):
         return None
     numbers = state.numbers
     with closing(folder.graph_store()) as graph:

@@ -83,6 +83,11 @@ class RunState:
         return self.begun and not is_open
 
     @property
+    def has_sent(self) -> bool:
+        """True if any chunk may have reached the archive."""
+        return any(count for state, count in self.chunks.items() if state != "planned")
+
+    @property
     def is_damaged(self) -> bool:
         """True if a document has other bytes in the archive: nothing can be changed in what is closed, so that this
         keeps the run open."""

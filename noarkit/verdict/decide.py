@@ -24,9 +24,10 @@ _FLAWS = {
     "no-changes": "change-log",
 }
 """What the making of a package knows of it, and the reason that it is."""
+_RESTORED = "dates-restored"
 _REMARKS = {
     "changes-noted": "changes-noted",
-    "dates-restored": "dates-restored",
+    _RESTORED: _RESTORED,
     "origin-unstated": "origin",
     "agreement-unnamed": "agreement",
     "unit-unnamed": "unit",
@@ -93,7 +94,7 @@ class Load(JsonObject):
 class Facts:
     """What is known of a delivery. `flaws` are what its making told of it, `loads` what it was made of; `units` counts
     folders and records, and is None where nobody could count them, as are `documents`. `form` is that of the package,
-    `agreement` the number that it states itself."""
+    `agreement` the number that it states itself; `restored` how many things got the values of their source back."""
 
     breaches: tuple[Breach, ...] = ()
     flaws: frozenset[str] = frozenset()
@@ -104,6 +105,7 @@ class Facts:
     loads: tuple[Load, ...] = ()
     form: str = ""
     agreement: str = ""
+    restored: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """The facts as plain values, to be kept and judged again."""
@@ -155,7 +157,7 @@ def _reasons(facts: Facts) -> Iterator[Reason]:
         if flaw in _FLAWS:
             yield Reason(_FLAWS[flaw], "stops", 1)
         elif flaw in _REMARKS:
-            yield Reason(_REMARKS[flaw], "remark", 1)
+            yield Reason(_REMARKS[flaw], "remark", facts.restored if flaw == _RESTORED and facts.restored else 1)
     if facts.form in _WITH_AGREEMENT and not facts.agreement:
         yield Reason("agreement", "stops", 1)
     if facts.units == 0 or facts.documents == 0:

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 KNR = "1413"
 ANSWERS = {
     "recipe.toml": (
@@ -26,6 +28,10 @@ ANSWERS = {
     ),
 }
 """What a person answers: the questions, in the order of the files, and what to do with an identity number."""
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FOLDER = re.compile(r"^dokumenter/..(?=/)")
+"""The folder of a document is named after its id."""
 
 
 def run(words: list[str], cwd: Path) -> tuple[list[str], int, str]:
@@ -63,3 +69,11 @@ def stops_in(lines: list[dict[str, Any]]) -> set[str]:
     """The reasons that stop a package, as lines of JSON tell them: none of those that a person accepted."""
     reasons = [reason for line in lines for reason in line.get("reasons", ())]
     return {reason["code"] for reason in reasons if reason["grade"] == "stops" and reason["accepted"] is None}
+
+
+def lines_of(file: Path) -> list[str]:
+    """An XML file element by element: the name and the text of each, ids apart."""
+    elements = etree.parse(file).getroot().iter(etree.Element)
+    return [
+        f"{etree.QName(each).localname} {_ID.sub('', _FOLDER.sub('', (each.text or '').strip()))}" for each in elements
+    ]

@@ -10,8 +10,10 @@ import csv
 import json
 import re
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from lxml import etree
 
 from samples.deposit.listing import Share
 from samples.deposit.make import IDENTITY_NUMBER, MAILBOX, YEARS, make
-from tests.journeys.acceptance import KNR, json_of, new_project, printed, run, stops_in
+from tests.journeys.acceptance import KNR, json_of, lines_of, new_project, printed, run, stops_in
 from tests.journeys.faces import page_text
 
 A = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
@@ -37,6 +39,8 @@ SENTENCES = {
     "en": "Not ready for deposit. Reasons: {stops}, remarks: {remarks}.",
     "nb": "Ikke klar for avlevering. Grunner: {stops}, merknader: {remarks}.",
 }
+RIGHTS = ("ReadThis", "Read", "ReadRelated", "Create", "Update", "Move")
+"""All that an integration may do but to set dates and numbers."""
 REASON = ("code", "grade", "count", "rules", "origin", "owner", "accepted")
 """What a line of JSON tells of a reason."""
 
@@ -375,6 +379,45 @@ def test_a_delivery_whose_certificate_is_gone_is_not_ready(
             (tmp_path / certificate.name).rename(certificate)
     assert "stops  The load behind the package is not verified: 1 run." in told
     assert (code, stops_in(lines) - stops_in([judged])) == (3, {"load"})
+
+
+@pytest.fixture(scope="module")
+def stopped(journey: Journey) -> tuple[int, str]:
+    """A project of the same share, whose account lacks the right to set dates, up to its load: how that ended."""
+    place = journey.project.parent
+    new_project(place, "lesser", "share", "--no-copies")
+    run(["doctor", "--archive", "embedded:lesser/archive", "--probe"], place)
+    rights = [word for name in RIGHTS for word in ("--permission", name)]
+    assert run(["groups", "embedded:lesser/archive", "Integrations", *rights], place)[1] == 0
+    assert run(["deposit", "lesser"], place)[1] == 4
+    return run(["deposit", "lesser", "--approve", "--by", "Kari Nordmann"], place)[1:]
+
+
+def test_an_account_without_the_right_is_stopped_before_anything_is_sent(
+    journey: Journey, stopped: tuple[int, str]
+) -> None:
+    code, told = stopped
+    assert (code, "F413" in told) == (4, True)
+    assert "folders, records and documents of 2014–2019 would be dated " in told
+    with closing(sqlite3.connect(journey.project.parent / "lesser" / "archive" / "archive.db")) as db:
+        assert db.execute("SELECT count(*) FROM o_abstraktregistrering").fetchone() == (0,), "nothing was sent"
+
+
+def test_an_account_without_the_right_carries_the_dates_and_the_package_is_the_same(
+    journey: Journey, stopped: tuple[int, str]
+) -> None:
+    place = journey.project.parent
+    assert run(printed(stopped[1], r"plan [^\n]*?--carry-dates[^\n]*?(?=\. )"), place)[1] == 3, "a file cannot be read"
+    _, code, told = run(["deposit", "lesser"], place)
+    _, code, told = run([*printed(told, "deposit lesser --approve --by"), "Kari Nordmann"], place)
+    assert code == 3
+    (count,) = set(re.findall(r"remark  Dates, years and numbers of the source were put back [^:]*: (\d+)\.", told))
+    assert int(count) > journey.share.documents + journey.share.records
+    structures = [
+        lines_of(project / "package" / "arkivstruktur.xml") for project in (journey.project, place / "lesser")
+    ]
+    assert structures[0] == structures[1]
+    assert told.count("Not ready for deposit. Reasons: 3, ") == 2, "for the same reasons as the first"
 
 
 def test_no_document_is_lost_between_the_share_and_the_package(journey: Journey) -> None:
