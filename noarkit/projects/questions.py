@@ -28,8 +28,11 @@ _REGISTER = "register.database"
 _YES, _NO = "yes", "no"
 _DOUBTED = re.compile(r"# (case_name|mail_cases|case_exceptions) = ")
 """A line of a recipe that counts only once somebody has said so; the exceptions belong to the form above them."""
+_TWICE, _NONE = "source.case_exceptions", "none"
+"""The folders that share a number with another: the one that is taken out of the list has it."""
 _OPTIONAL = frozenset({"package.schemas", "creator.identification"})
 """What may have no answer yet."""
+_PAIR = 2
 _ASKED = re.compile(rf"""(["']){ASK}\1""")
 
 
@@ -43,6 +46,8 @@ class Question:
     evidence: str
     is_doubt: bool = False
     """True for a line that stands behind a `#`: does it count?"""
+    folders: tuple[str, ...] = ()
+    """Those of which one may be the case whose number several have."""
 
     @property
     def where(self) -> str:
@@ -57,6 +62,8 @@ class Question:
     @property
     def choices(self) -> tuple[str, ...]:
         """The answers that can be given; none where any text can."""
+        if self.folders:
+            return (*self.folders, _NONE)
         return (_YES, _NO) if self.is_doubt else tuple(one for one in _CHOICES.get(self.key, ()) if one != ASK)
 
 
@@ -74,6 +81,8 @@ def answer(question: Question, text: str) -> None:
         following = range(at + 1, next((n for n in range(at + 1, len(lines)) if lines[n][:1] != "#"), len(lines)))
         for number in (at, *(n for n in following if lines[n].startswith("# case_exceptions"))):
             lines[number] = lines[number].removeprefix("# ") if text == _YES else "\n"
+    elif question.folders:
+        lines[at] = _without(lines[at], *([ASK] if text == _NONE or len(question.folders) == _PAIR else []), text)
     else:
         if question.key == _REGISTER and text:  # one with a secret in it is refused before it is written anywhere
             text = full_address(text)
@@ -81,9 +90,19 @@ def answer(question: Question, text: str) -> None:
     write_text(question.file, "".join(lines))
 
 
+def _without(line: str, *names: str) -> str:
+    """A line with a list, without some of its texts."""
+    for name in names:
+        line = re.sub(rf"{re.escape(basic_string(name))}(, )?", "", line, count=1)
+    return line.replace(", ]", "]")
+
+
 def _questions(document: Document) -> Iterator[Question]:
     lines = read_text(document.path).splitlines()
-    asked = [Question(key, document.path, line, _evidence(lines, line)) for key, line in _places(document)]
+    asked = [
+        Question(key, document.path, line, _evidence(lines, line), folders=_folders(document) if key == _TWICE else ())
+        for key, line in _places(document)
+    ]
     for line, text in enumerate(lines, 1):
         if (match := _DOUBTED.match(text)) and match[1] != "case_exceptions":
             asked.append(Question(f"source.{match[1]}", document.path, line, _evidence(lines, line), is_doubt=True))
@@ -94,6 +113,11 @@ def _places(document: Document) -> Iterator[tuple[str, int]]:
     """The keys of what is asked, with their lines."""
     for key in _keys(document.data, ""):
         yield key, int(document.where(key).rpartition(":")[2])
+
+
+def _folders(document: Document) -> tuple[str, ...]:
+    """The folders in the list of those that share a number."""
+    return tuple(str(name) for name in document.data["source"]["case_exceptions"] if name != ASK)
 
 
 def _keys(value: object, key: str) -> Iterator[str]:

@@ -100,8 +100,9 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
     kinds = source.texts("kind")
     keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
     source.check_keys("kind", *keys)
-    if "files" in kinds and ASK in source.texts("own_domains"):
-        source.problem(UNANSWERED, "own_domains", name="own_domains")
+    for name in ("own_domains", "case_exceptions") if "files" in kinds else ():
+        if ASK in source.texts(name):
+            source.problem(UNANSWERED, name, name=name)
     target = _target(top.table("target"))
     defaults = {kind: _defaults(top.table("defaults"), kind) for kind in top.table("defaults").data}
     maps = tuple(_map(table, target.model) for table in top.tables("map"))

@@ -37,13 +37,14 @@ def outlook_letter(subject: str, citizen: tuple[str, str], day: datetime, way: s
     return message(subject, sender, [(*receiver, 1)], day, f"Hei, det gjelder {subject}.")
 
 
-def fill_mailbox(share: Share, chance: random.Random) -> bytes:
-    """The mailbox: which case each mail names in its subject, if any, is noted in the share."""
+def fill_mailbox(share: Share, chance: random.Random, part: int = 1) -> bytes:
+    """The mailbox, or a part of it: which case each mail names in its subject, if any, is noted in the share."""
+    messages = MESSAGES // part
     content, cases = b"", list(share.cases.values())
-    numbered = set(chance.sample(range(MESSAGES), NUMBERED))
-    with_pdf = set(chance.sample(range(MESSAGES), WITH_PDF))
-    damaged = set(chance.sample(sorted(set(range(MESSAGES)) - with_pdf), DAMAGED))
-    for index in range(MESSAGES):
+    numbered = set(chance.sample(range(messages), NUMBERED // part))
+    with_pdf = set(chance.sample(range(messages), WITH_PDF // part))
+    damaged = set(chance.sample(sorted(set(range(messages)) - with_pdf), DAMAGED))
+    for index in range(messages):
         case = chance.choice(cases) if index in numbered else None
         year = case.year if case else chance.choice([each.year for each in cases])
         day = datetime(year, chance.randrange(1, 12), chance.randrange(1, 28), 9, index % 60, tzinfo=UTC)

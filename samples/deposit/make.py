@@ -1,4 +1,5 @@
-"""python -m samples.deposit.make FOLDER [--film BYTES]: writes the share of a municipality, as a depot gets to see it.
+"""python -m samples.deposit.make FOLDER [--film BYTES] [--twice] [--tenth]: writes the share of a municipality, as a
+depot gets to see it.
 
 612 entries: case folders of 2014–2019, a mailbox, a register, and what else lies about on a disk. The same bytes each
 time. `make` returns what is in it.
@@ -27,22 +28,30 @@ FILM_BYTES = 64 * 1024
 IDENTITY_NUMBER = "17845010064"
 COPIED = datetime(2026, 3, 2, 10, tzinfo=UTC)
 _LAST = datetime(2019, 12, 20, 9, tzinfo=UTC)
+TWICE = (2015, 7)
+"""The number that two folders have, where that is asked for: 2015-0007 and 2015_7."""
 _MISCELLANY = "Saksmapper/2016/Diverse"
 _WHAT = ("Byggesak", "Klage", "Tilskudd", "Høring", "Reguleringsplan", "Skjenkebevilling", "Dispensasjon")
 _WHERE = ("Vika", "Åsen", "Nes", "Sætre", "Myra", "Bjørkeli", "Øvre Dal", "Holmen")
 _OFFICERS = ("Berit Dal", "Arne Lie", "Siv Moen")
 
 
-def make(root: Path, seed: int = 1, film_bytes: int = FILM_BYTES) -> Share:
-    """Writes everything below `root`, which must not be there yet, and says what is in it."""
+def make(
+    root: Path, seed: int = 1, film_bytes: int = FILM_BYTES, *, has_number_twice: bool = False, is_tenth: bool = False
+) -> Share:
+    """Writes everything below `root`, which must not be there yet, and says what is in it. A tenth has one case a year
+    and a tenth of the mails."""
     share, chance = Share(root), random.Random(seed)  # noqa: S311  # the same share each time
     root.mkdir(parents=True)
     for year in YEARS:
-        for number in sorted(chance.sample(range(13, 400), CASES_A_YEAR)):
+        for number in sorted(chance.sample(range(13, 400), 1 if is_tenth else CASES_A_YEAR)):
             _make_case(share, year, number, chance)
+    if has_number_twice:
+        _make_case(share, *TWICE, chance)
+        _add(share, "Saksmapper/2015/2015_7 Befaring/Notat.txt", b"Et notat.\n", datetime(2015, 6, 1, 9, tzinfo=UTC))
     _write_register(share)
-    _add(share, MAILBOX, fill_mailbox(share, chance), _LAST)
-    _fill_miscellany(share, chance, film_bytes)
+    _add(share, MAILBOX, fill_mailbox(share, chance, 10 if is_tenth else 1), _LAST)
+    _fill_miscellany(share, chance, film_bytes, FILES // 10 if is_tenth else FILES)
     _write_leftovers(share)
     _copy_wave(share)
     return share
@@ -120,7 +129,7 @@ def _row(year: int, ident: str, title: str, index: int, status: str, screening: 
     return ident, title, f"02.01.{year}", party, f"Hylle {index % 9 + 1}", officer, status, screening
 
 
-def _fill_miscellany(share: Share, chance: random.Random, film_bytes: int) -> None:
+def _fill_miscellany(share: Share, chance: random.Random, film_bytes: int, files: int) -> None:
     """A folder without a number, where everything odd has come to lie, and plain notes until the share is full."""
     day = datetime(2016, 5, 9, 9, tzinfo=UTC)
     for name, content in (
@@ -145,7 +154,7 @@ def _fill_miscellany(share: Share, chance: random.Random, film_bytes: int) -> No
         first = share.root / path
         moment = datetime.fromtimestamp(first.stat().st_mtime, UTC)
         _add(share, f"{_MISCELLANY}/Kopi {index + 1} av {first.name}", first.read_bytes(), moment)
-    while len(share.files) < FILES:
+    while len(share.files) < files:
         year = YEARS[len(share.files) % len(YEARS)]
         moment = datetime(year, chance.randrange(1, 12), chance.randrange(1, 28), 9, tzinfo=UTC)
         _add(share, f"{_MISCELLANY}/Referat {len(share.files)} {moment:%d.%m.%Y}.txt", b"Et referat.\n", moment)
@@ -182,8 +191,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="samples.deposit.make", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--film", type=int, default=FILM_BYTES, metavar="BYTES", help="the size of the film")
+    parser.add_argument("--twice", action="store_true", help="two folders have one number: 2015-0007 and 2015_7")
+    parser.add_argument("--tenth", action="store_true", help="a tenth of it")
     asked = parser.parse_args()
-    print(make(asked.folder, film_bytes=asked.film).entries)
+    share = make(asked.folder, film_bytes=asked.film, has_number_twice=asked.twice, is_tenth=asked.tenth)
+    print(share.entries)
 
 
 if __name__ == "__main__":

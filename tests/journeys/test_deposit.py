@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ import pytest
 from noarkit import copies
 from noarkit.cli import deposit
 from noarkit.cli.main import main
+from tests.journeys.killing import end
 from tests.journeys.old_share import make_share
 from tests.waiting import came
 
@@ -193,7 +194,7 @@ def test_killed_anywhere_and_run_again_it_comes_to_the_same(seed: int, tmp_path:
         )
         time.sleep(chance.random() * 6)
         number = signal.SIGKILL if chance.random() < 0.5 else signal.SIGTERM
-        _end(process, number)
+        end(process, number)
     said = go_on(tmp_path, *([] if states(tmp_path)["approve"] == "done" else ["--approve", "--by", "Kari"]), code=3)
     assert "Not ready for deposit" in said
     run = noarkit("status", "p/run", "--json", cwd=tmp_path)
@@ -210,7 +211,7 @@ def test_a_plan_that_was_killed_is_made_in_the_same_run(tmp_path: Path) -> None:
     )
     run = tmp_path / "p" / "run"
     assert came((run / "graph.db").exists, pause_s=0.002)
-    _end(process, signal.SIGKILL)
+    end(process, signal.SIGKILL)
     assert not (run / "plan.json").exists(), "the kill came too late to say anything"
     go_on(tmp_path, code=4)
     assert [path.name for path in (tmp_path / "p").glob("run*")] == ["run"]
@@ -363,20 +364,6 @@ def test_copies_that_wait_are_accepted_by_the_command_that_is_printed(tmp_path: 
     first.with_name("senere.txt").write_bytes(b"Et brev til")
     said = go_on(tmp_path, code=4)
     assert "1 acceptance of " in said and " by Kari Nordmann still holds" in said
-
-
-def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Ends a command by a signal; what is killed ends with all that it started."""
-    children = _descendants(process.pid) if number == signal.SIGKILL else ()
-    for one in (process.pid, *children):
-        with suppress(ProcessLookupError):
-            os.kill(one, number)
-    process.wait()
-
-
-def _descendants(process: int) -> list[int]:
-    told = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
-    return [one for child in map(int, told) for one in (child, *_descendants(child))]
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
     if kind == "files":
         yield f"case_level = {levels.case_level}"
         if levels.fit:
-            yield from _case_names(levels.fit, lang)
+            yield from _case_names(levels.fit, lang, asks=asks)
     if asks and levels.left_behind:
         yield as_comment(comment(lang, "left-behind", count=levels.left_behind))
         yield 'system = "skip"'
@@ -125,15 +125,16 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool, lang: str
             yield from _mail_cases(levels.mail_cases, lang)
 
 
-def _case_names(fit: Fit, lang: str) -> Iterator[str]:
+def _case_names(fit: Fit, lang: str, *, asks: bool) -> Iterator[str]:
     """The form of the names of case files with its evidence, and what of it somebody should decide."""
     key = "case-name-asks" if fit.asks else "case-name"
     counts = {"matching": fit.matching, "folders": fit.folders, "agreeing": fit.agreeing, "known": fit.known}
     yield as_comment(comment(lang, key, **counts))
     yield f"{'# ' if fit.asks else ''}case_name = {basic_string(fit.form.text)}"
     if fit.twice:
-        yield as_comment(comment(lang, "case-twice"))
-        names = ", ".join(basic_string(name) for name in fit.twice[:_MOST_TWICE])
+        yield as_comment(comment(lang, "case-twice-asks" if asks else "case-twice"))
+        open_answer = [ASK] if asks else []
+        names = ", ".join(basic_string(name) for name in (*open_answer, *fit.twice[:_MOST_TWICE]))
         yield f"{'# ' if fit.asks else ''}case_exceptions = [{names}]"
 
 

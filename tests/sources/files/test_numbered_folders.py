@@ -128,3 +128,11 @@ def test_the_comments_are_in_the_language_of_who_asks(tmp_path: Path) -> None:
     text = source.proposal(ignore_event, lang="nb")
     assert "27 av 27 mapper har navn på denne formen" in text
     assert "samme nummer" in text
+
+
+def test_which_of_two_folders_has_a_number_is_a_question_that_stops_a_plan(tmp_path: Path) -> None:
+    source = FileTree(lay_out(tmp_path / "Saker", *CASES, "2014_7 Nabovarsel/a.txt"))
+    text = source.default_recipe()
+    line = 'case_exceptions = ["2014-0007 Sak om 7", "2014_7 Nabovarsel"]'
+    (problem,) = check(read_recipe(text.replace(line, line.replace("[", '["ask", '))))
+    assert (problem.key, problem.data, problem.warning) == ("unanswered", {"name": "case_exceptions"}, False)
