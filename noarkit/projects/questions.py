@@ -117,7 +117,9 @@ def _places(document: Document) -> Iterator[tuple[str, int]]:
 
 def _folders(document: Document) -> tuple[str, ...]:
     """The folders in the list of those that share a number."""
-    return tuple(str(name) for name in document.data["source"]["case_exceptions"] if name != ASK)
+    source = document.data.get("source")
+    names = source.get("case_exceptions") if isinstance(source, Mapping) else ()
+    return tuple(name for name in names if name != ASK) if isinstance(names, list) else ()
 
 
 def _keys(value: object, key: str) -> Iterator[str]:
