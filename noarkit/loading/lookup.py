@@ -173,16 +173,16 @@ def first_free_numbers(archive: Archive, blocks: Iterable[NumberBlock]) -> list[
 
 
 def _first_free(archive: Archive, block: NumberBlock) -> int:
-    asked = block.after
+    last_looked_at = block.after
     if block.type == _POST:
-        asked = max(asked, _highest_post_number(archive, block.year))
+        last_looked_at = max(last_looked_at, _highest_post_number(archive, block.year))
     kind, ident = _IDENTS[block.type]
-    first = asked + 1
+    first = last_looked_at + 1
     if not archive.query(Query(kind, f"{ident} %= @p", {"@p": f"{block.year}/%"}, limit=1)).objects:
         return first
-    while asked < first + block.count - 1:
-        batch = range(asked + 1, min(asked + KEYS_A_QUERY, first + block.count - 1) + 1)
-        asked = batch[-1]
+    while last_looked_at < first + block.count - 1:
+        batch = range(last_looked_at + 1, min(last_looked_at + KEYS_A_QUERY, first + block.count - 1) + 1)
+        last_looked_at = batch[-1]
         first = max((number + 1 for number in _borne(archive, kind, ident, block.year, batch)), default=first)
     return first
 
@@ -195,11 +195,11 @@ def _highest_post_number(archive: Archive, year: int) -> int:
 
 def _borne(archive: Archive, kind: str, ident: str, year: int, numbers: Iterable[int]) -> list[int]:
     """Those of some numbers of a year that the archive has."""
-    wanted = {f"{year}/{number}": number for number in numbers}
-    parameters = {f"@i{place}": text for place, text in enumerate(wanted)}
+    numbers_by_ident = {f"{year}/{number}": number for number in numbers}
+    parameters = {f"@i{place}": text for place, text in enumerate(numbers_by_ident)}
     condition = " || ".join(f"{ident} = {name}" for name in parameters)
-    found = objects(archive, Query(kind, condition, parameters, order=_OLDEST_FIRST))
-    return [wanted[text] for item in found if (text := str(item.fields.get(ident))) in wanted]
+    bearers = objects(archive, Query(kind, condition, parameters, order=_OLDEST_FIRST))
+    return [numbers_by_ident[text] for item in bearers if (text := str(item.fields.get(ident))) in numbers_by_ident]
 
 
 def objects_of_ids(

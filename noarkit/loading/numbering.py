@@ -117,13 +117,19 @@ def _number_posts(db: sqlite3.Connection, free_numbers: FreeNumbers, this_year: 
     db.execute(_POSTS)
     counts = db.execute("SELECT year, count(*) FROM post WHERE number IS NULL AND year < ? GROUP BY 1", (this_year,))
     counts_by_year = dict(counts.fetchall())
-    own = dict(db.execute("SELECT year, max(number) FROM post WHERE number IS NOT NULL GROUP BY year").fetchall())
-    firsts = _ask(free_numbers, _POST, counts_by_year, own)
+    given_numbers = dict(
+        db.execute("SELECT year, max(number) FROM post WHERE number IS NOT NULL GROUP BY year").fetchall()
+    )
+    firsts = _ask(free_numbers, _POST, counts_by_year, given_numbers)
     if firsts:
         db.execute(_PLACES)
         _fill_in(db, firsts, lambda year, number: {NUMBER: number})
     db.execute("DROP TABLE post")
-    return None if firsts is None else own | {year: firsts[year] + count - 1 for year, count in counts_by_year.items()}
+    return (
+        None
+        if firsts is None
+        else given_numbers | {year: firsts[year] + count - 1 for year, count in counts_by_year.items()}
+    )
 
 
 def _number_others(
@@ -132,8 +138,8 @@ def _number_others(
     """Numbers the units of a kind behind what is numbered already."""
     db.execute(_OTHER_PLACES.format(units=kind.units))
     counts = dict(db.execute("SELECT year, count(*) FROM place WHERE year < ? GROUP BY 1", (this_year,)).fetchall())
-    own = dict(db.execute(kind.given).fetchall())
-    after = {year: max(own.get(year, 0), highest.get(year, 0)) for year in counts}
+    given_numbers = dict(db.execute(kind.given).fetchall())
+    after = {year: max(given_numbers.get(year, 0), highest.get(year, 0)) for year in counts}
     _fill_in(db, _ask(free_numbers, kind.type, counts, after) or {}, kind.fields)
 
 
@@ -153,15 +159,15 @@ def _fill_in(
     after = 0
     db.execute("BEGIN")
     while rows := db.execute(_NUMBERED, (after,)).fetchall():
-        changed = []
+        updates = []
         for row, text, year, in_year, in_case in rows:
             fields = orjson.loads(text)
             if in_year is not None and year in firsts:
                 fields |= fields_of(year, firsts[year] + in_year - 1)
             if in_case is not None:
                 fields[NUMBER_IN_CASE] = in_case
-            changed.append((fields_json(fields), row))
-        db.executemany("UPDATE entity SET fields = ? WHERE n = ?", changed)
+            updates.append((fields_json(fields), row))
+        db.executemany("UPDATE entity SET fields = ? WHERE n = ?", updates)
         after = rows[-1][0]
     db.execute("COMMIT")
     db.execute("DROP TABLE place")

@@ -83,13 +83,13 @@ def judged_facts(result: ValidateResult, package: Path) -> Facts | None:
     """What is to be judged of a package that was validated, with what its making told beside it; nothing of that where
     it is of another package. None where there is no extract."""
     content = _read_report(package)
-    flaws, loads, restored = frozenset[str](), tuple[Load, ...](), 0
+    flaws, loads, restored_count = frozenset[str](), tuple[Load, ...](), 0
     with suppress(KeyError, TypeError):
         if result.description_sha256 and content["description_sha256"] == result.description_sha256:
             flaws = frozenset(str(flaw) for flaw in content["flaws"])
             loads = tuple(map(Load.of_dict, content.get("loads", ())))
-            restored = int(content.get("restored", 0))
-    return result.facts(flaws, _proved_by_now(loads), restored)
+            restored_count = int(content.get("restored", 0))
+    return result.facts(flaws, _proved_by_now(loads), restored_count)
 
 
 def note_verdict(package: Path, verdict: Verdict, facts: Facts) -> None:
