@@ -2,7 +2,7 @@
 
     Journalpost         journalsekvensnummer 17, journalpostnummer 3    its registreringsID is 2014/17
     other records       registreringsIdent 2014/231                     behind the posts of the year
-    Saksmappe           sakssekvensnummer 8                             only where the archive would use its own year
+    Saksmappe           sakssekvensnummer 8                             its mappeID is 2014/8
 
 An archive numbers records as they come, and those of a migration come folder by folder, under the year of the load. A
 plan that fills in dates and knows its archive numbers the units of years that are over. Posts go on behind the highest
@@ -93,10 +93,8 @@ _CASES = _Kind(
 )
 
 
-def number_units(
-    store: GraphStore, free_numbers: FreeNumbers, now: datetime, zone_name: str, *, numbers_cases: bool = False
-) -> None:
-    """Numbers the records of a plan that have no number, and its cases. Called when their days stand, before the plan
+def number_units(store: GraphStore, free_numbers: FreeNumbers, now: datetime, zone_name: str) -> None:
+    """Numbers the records and cases of a plan that have no number. Called when their days stand, before the plan
     is cut."""
     zone = ZoneInfo(zone_name)
 
@@ -107,8 +105,7 @@ def number_units(
     highest = _number_posts(store.db, free_numbers, now.year)
     if highest is not None:
         _number_others(store.db, free_numbers, _OTHERS, now.year, highest)
-    if numbers_cases:
-        _number_others(store.db, free_numbers, _CASES, now.year, {})
+    _number_others(store.db, free_numbers, _CASES, now.year, {})
     store.db.create_function("local_year", 1, None)
 
 

@@ -192,7 +192,7 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
                 fill_dates(store, spec.dates, spec.zone, closes=spec.close)
                 if spec.dates.spans and spec.free_numbers is not None:
                     now = datetime.fromtimestamp(now_s(), UTC)
-                    number_units(store, spec.free_numbers, now, spec.zone, numbers_cases=spec.carries_values)
+                    number_units(store, spec.free_numbers, now, spec.zone)
                 if spec.origin:
                     _tell_origin(spec, store, now_s)
                 _refuse_losses(spec, store, now_s)

@@ -144,3 +144,17 @@ def test_records_that_are_no_posts_have_numbers_of_their_year_and_share_none(
             assert len(numbers) > 5
             days = dict(zip(numbers, [day for day, _ in by_day if day.startswith(year)], strict=True))
             assert [days[number] for number in sorted(numbers)] == sorted(days.values()), "numbers rise with the days"
+
+
+def test_cases_without_a_number_are_numbered_by_their_day_behind_those_that_have_one(tmp_path: Path) -> None:
+    source = lay_out(tmp_path / "kilde", *names_of(3, (2014,)))
+    file = recipe(tmp_path, "a")
+    named = 'fields = { tittel = "= item", sakssekvensnummer = "= 40 if item == \'Sak 2\' else none"'
+    file.write_text(file.read_text("utf-8").replace('fields = { tittel = "= item"', named), "utf-8")
+    noarkit.plan(source, tmp_path / "run", recipe=file, archive=f"embedded:{tmp_path / 'arkiv'}")
+    with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as db:
+        rows = [json.loads(text) for (text,) in db.execute("SELECT fields FROM entity WHERE type = 'Saksmappe'")]
+    numbers = {case["sakssekvensnummer"]: case["saksdato"] for case in rows}
+    assert sorted(numbers) == [40, *range(41, 40 + len(rows))] and len(rows) == 5
+    del numbers[40]
+    assert [numbers[number] for number in sorted(numbers)] == sorted(numbers.values())
