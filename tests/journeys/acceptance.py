@@ -30,6 +30,7 @@ ANSWERS = {
 """What a person answers: the questions, in the order of the files, and what to do with an identity number."""
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_OURS = "{urn:noarkit:ikkeIFormen}"
 _FOLDER = re.compile(r"^dokumenter/..(?=/)")
 """The folder of a document is named after its id."""
 
@@ -72,8 +73,16 @@ def stops_in(lines: list[dict[str, Any]]) -> set[str]:
 
 
 def lines_of(file: Path) -> list[str]:
-    """An XML file element by element: the name and the text of each, ids apart."""
-    elements = etree.parse(file).getroot().iter(etree.Element)
+    """An XML file element by element: the name and the text of each, ids apart. What stands in business-specific
+    metadata in the order of ids is put in that of its texts."""
+    root = etree.parse(file).getroot()
+    for block in root.iter(f"{_OURS}ikkeIFormen"):
+        block[:] = sorted(block, key=_texts)
+    return _texts(root)
+
+
+def _texts(element: etree._Element) -> list[str]:
     return [
-        f"{etree.QName(each).localname} {_ID.sub('', _FOLDER.sub('', (each.text or '').strip()))}" for each in elements
+        f"{etree.QName(each).localname} {_ID.sub('', _FOLDER.sub('', (each.text or '').strip()))}"
+        for each in element.iter(etree.Element)
     ]
