@@ -157,7 +157,8 @@ def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: 
     except NoarkitError as fault:
         return _report_fault(console, fault_of_disk(fault) or fault)
     except click.ClickException as error:
-        return _report_fault(console, usage_fault(error, console.texts, next((word for word in arguments if word in COMMANDS), ""))
+        command = next((word for word in arguments if word in COMMANDS), "")
+        return _report_fault(console, usage_fault(error, console.texts, command))
     except (KeyboardInterrupt, click.Abort):
         return _report_fault(console, Paused(signal="SIGINT"))
     except BrokenPipeError:
