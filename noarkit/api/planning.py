@@ -33,6 +33,7 @@ from noarkit.loading.plan import Mapper, PlanResult, PlanSpec, known_elements, m
 from noarkit.loading.provenance import origin_label
 from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.loading.request import RunRequest, check_same_request, run_request
+from noarkit.loading.source_columns import ColumnWatch
 from noarkit.option_fields import takes_options, values_given
 from noarkit.recipes import Recipe, compile_recipe
 from noarkit.records import HoldsCopies, Settling, Source, digest_of, fitted, released
@@ -346,6 +347,7 @@ def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozense
         target.zone,
         target.close,
         dates=recipe.dates,
+        watch=ColumnWatch(recipe, place.identity.kind),
         origin=origin_label(place.identity.kind, target.external_system),
         follow=target.follow,
     )

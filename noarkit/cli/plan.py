@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -178,6 +179,7 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     if dates := facts.get("date_evidence"):
         counts = ", ".join(texts.say(f"plan.dates-{entry['evidence']}", count=entry["count"]) for entry in dates)
         yield texts.say("plan.dates", told=counts)
+    yield from _column_lines(texts, facts.get("source_columns") or {})
     if register := facts.get("register"):
         yield from register_lines(texts, register)
         if any(register[name] for name in ODDITIES):
@@ -225,6 +227,18 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
         yield texts.say("plan.drift", count=len(drift), fields=drift_names + (" …" if len(drift) > _MOST_SHOWN else ""))
     if not facts.get("context", {}).get("asked"):
         yield texts.say("plan.unasked")
+
+
+def _column_lines(texts: Texts, columns: Mapping[str, Any]) -> Iterator[str]:
+    """What the source has and the plan does not take: columns, and the numbers and dates that go with them."""
+    if unused := columns.get("unused"):
+        names = ", ".join(
+            f"{one['table']}.{one['column']} ({texts.say('plan.looks-' + one['look'])})" for one in unused
+        )
+        yield texts.say("plan.columns", count=len(unused), names=names)
+    for name in ("unnumbered", "undated", "still_open", "without_correspondent"):
+        if columns.get(name):
+            yield texts.say(f"plan.{name}", count=columns[name])
 
 
 def _mail_lines(texts: Texts, counts: Mapping[str, int] | None, folder: RunFolder) -> Iterator[str]:

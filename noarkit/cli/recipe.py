@@ -19,6 +19,7 @@ from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import EventFields, Listener
 from noarkit.forms.noark5.source.extract_recipe import read_extract_recipe
 from noarkit.forms.noark5.source.source import ExtractSource
+from noarkit.loading.source_columns import ColumnWatch
 from noarkit.recipes import RecipeProblem, check, read_recipe
 from noarkit.recipes.checking import kinds_of_rules
 from noarkit.recipes.screening import undecided_kinds
@@ -118,7 +119,10 @@ def _problems(text: str, file: str, place: Source | None, emit: Listener) -> lis
     if place is None:
         return check(recipe)
     fitted_place = fitted(place, recipe.source_settings(place.identity.kind))
-    return check(recipe, _samples(fitted_place, emit), usual_kinds=lambda: _usual_kinds(fitted_place))
+    watch = ColumnWatch(recipe, place.identity.kind)
+    samples = watch.passing(_samples(fitted_place, emit))
+    problems = check(recipe, samples, usual_kinds=lambda: _usual_kinds(fitted_place))
+    return [*problems, *watch.problems()]
 
 
 def _register_account(place: Source, text: str, file: str, emit: Listener) -> dict[str, object] | None:

@@ -7,6 +7,7 @@ What comes before a load:
     provenance       who made what is loaded, and a sentence on the load in its series
     numbering        numbers of posts, other records and cases by their day, in the year and in the case
     spans            dates that a plan can tell by itself: of a case by what lies in it
+    source_columns   columns that become nothing: numbers, dates, directions, screening; cases still open
     source_values    dates, years and numbers that need a right: what would be lost, and how a plan carries them
     acceptance       which archive a run belongs to: the first that was taken, and took
     preflight        proves what the archive and the account can do; the archive's identity, the guards

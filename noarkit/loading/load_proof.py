@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import last_certificate
 from noarkit.loading.numbers import loaded_objects
+from noarkit.loading.source_columns import column_facts
 from noarkit.loading.state import RunState, read_state
 from noarkit.verdict import Load, LoadProof
 
@@ -49,6 +50,7 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
     numbers = state.numbers
     with closing(folder.graph_store()) as graph:
         source = PurePosixPath(graph.meta("source_where") or "").name
+        columns = column_facts(graph)
     load = Load(
         str(folder.path.resolve()),
         str(folder.plan()["sha256"]),
@@ -57,6 +59,8 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
         numbers.read,
         numbers.archived + numbers.already_there,
         numbers.set_aside + numbers.refused + numbers.skipped,
+        unused=len(columns["unused"]),
+        **{name: int(columns[name]) for name in ("unnumbered", "undated", "still_open")},
     )
     return LoadedRun(folder, load)
 

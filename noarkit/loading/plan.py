@@ -33,8 +33,15 @@ from noarkit.loading.numbering import FreeNumbers, number_units
 from noarkit.loading.provenance import date_words, describe_series, name_makers
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
+from noarkit.loading.source_columns import (
+    ColumnWatch,
+    leave_out_open,
+    refuse_unused_screening,
+    still_open,
+    tell_columns,
+)
 from noarkit.loading.source_values import carry_values
-from noarkit.loading.spans import fill_dates
+from noarkit.loading.spans import fill_dates, has_dates
 from noarkit.model.xml_model import xml_model
 from noarkit.recipes.recipe_model import DateRules
 from noarkit.records import (
@@ -117,6 +124,8 @@ class PlanSpec:
     close: bool = True
     hash_contents: bool = False
     strict: bool = False
+    watch: ColumnWatch | None = None
+    """Sees what the source has, where a recipe says what becomes of it."""
     dates: DateRules = field(default_factory=DateRules)
     """What of the dates is told by others."""
     origin: str = ""
@@ -189,10 +198,13 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
             with translate_sqlite_errors(folder.graph), rare_collections():
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
+                open_cases = _settle_open_cases(spec, store)
                 fill_dates(store, spec.dates, spec.zone, closes=spec.close)
                 if spec.dates.spans and spec.free_numbers is not None:
                     now = datetime.fromtimestamp(now_s(), UTC)
                     number_units(store, spec.free_numbers, now, spec.zone)
+                if spec.watch is not None:
+                    tell_columns(store, spec.watch, open_cases)
                 if spec.origin:
                     _tell_origin(spec, store, now_s)
                 _refuse_losses(spec, store, now_s)
@@ -243,12 +255,16 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
             elif was_archived(item):
                 builder.add(AlreadyThere(item.key, item.contents))
             else:
+                if spec.watch is not None:
+                    spec.watch.see(item)
                 if spec.dates.spans and "date_from" in item.fields:
                     evidence_counts[str(item.fields["date_from"] or NO_EVIDENCE)] += 1
                 builder.add(_map_record(spec, item))
             if read % _TELL_EVERY == 0:
                 emit(Event("read", {"records": read}))
     builder.finish()
+    if spec.watch is not None:
+        refuse_unused_screening(spec.watch.unused())
     if evidence_counts:
         store.remember(DATE_EVIDENCE, orjson.dumps(evidence_counts, option=orjson.OPT_SORT_KEYS).decode())
     source = innermost(spec.source)
@@ -304,6 +320,18 @@ def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
         raise PlanFault(where=str(store.path), why="strict", count=store.count("record", "state = 'set_aside'"))
 
 
+def _settle_open_cases(spec: PlanSpec, store: GraphStore) -> list[int]:
+    """The records of cases that their source has not closed, and that the load will; others are left out, if so
+    wished."""
+    if spec.watch is None or not spec.close:
+        return []
+    records = still_open(store.db, spec.watch.closing_lines)
+    if spec.dates.open_cases != "leave-out":
+        return records
+    leave_out_open(store, records)
+    return []
+
+
 def _refuse_losses(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]) -> None:
     """Raises LossNotAccepted where a grade or proof would be lost that nobody accepted; remembers who accepted what."""
     grave: Counter[str] = Counter()
@@ -336,7 +364,8 @@ def _tell_origin(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]) 
     """Names the source as the maker of what it made, and the load in what it was loaded into."""
     evidence = orjson.loads(store.meta(DATE_EVIDENCE) or "{}")
     name_makers(store, spec.origin)
-    describe_series(store, spec.origin, now_s(), spec.zone, date_words(list(evidence), spans=spec.dates.spans))
+    is_dated = spec.dates.spans and has_dates(store.db)
+    describe_series(store, spec.origin, now_s(), spec.zone, date_words(list(evidence), spans=is_dated))
 
 
 def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:

@@ -133,6 +133,13 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
     db.execute("COMMIT")
 
 
+def has_dates(db: sqlite3.Connection) -> bool:
+    """True where folders or records bear a date of their own; those of a load are its own."""
+    kinds = [*_types_of(_FOLDERS), *_types_of(_RECORDS)]
+    query = f"SELECT 1 FROM entity WHERE type IN ({', '.join('?' * len(kinds))}) AND instr(fields, ?) > 0 LIMIT 1"  # noqa: S608  # marks
+    return db.execute(query, (*kinds, f'"{CREATED}":')).fetchone() is not None
+
+
 def _values(row: _Row, span: Span, zone: ZoneInfo, *, closes: bool, rules: DateRules) -> dict[str, FieldValue]:
     first, last = span
     values: dict[str, FieldValue] = {CREATED: first}

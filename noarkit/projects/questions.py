@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from noarkit.projects.project import Project
-from noarkit.recipes.recipe_model import NoFolderPolicy, NoRowPolicy
+from noarkit.recipes.recipe_model import NoFolderPolicy, NoRowPolicy, OpenPolicy
 from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
 from noarkit.safe.atomic import write_text
@@ -23,11 +23,13 @@ from noarkit.sources.files.register.database_table import full_address
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "register.no_folder": get_args(NoFolderPolicy),
     "register.no_row": get_args(NoRowPolicy),
+    "dates.open": get_args(OpenPolicy),
 }
 _REGISTER = "register.database"
 _YES, _NO = "yes", "no"
-_DOUBTED = re.compile(r"# (case_name|mail_cases|case_exceptions) = ")
-"""A line of a recipe that counts only once somebody has said so; the exceptions belong to the form above them."""
+_COMPANIONS = ("case_exceptions", "sakssekvensnummer")
+_DOUBTED = re.compile(rf"# (case_name|mail_cases|saksaar|{'|'.join(_COMPANIONS)}) = ")
+"""A line of a recipe that counts only once somebody has said so; companions belong to the line above them."""
 _TWICE, _NONE = "source.case_exceptions", "none"
 """The folders that share a number with another: the one that is taken out of the list has it."""
 _OPTIONAL = frozenset({"package.schemas", "creator.identification"})
@@ -79,7 +81,7 @@ def answer(question: Question, text: str) -> None:
     at = question.line - 1
     if question.is_doubt:
         following = range(at + 1, next((n for n in range(at + 1, len(lines)) if lines[n][:1] != "#"), len(lines)))
-        for number in (at, *(n for n in following if lines[n].startswith("# case_exceptions"))):
+        for number in (at, *(n for n in following if _is_companion(lines[n]))):
             lines[number] = lines[number].removeprefix("# ") if text == _YES else "\n"
     elif question.folders:
         lines[at] = _without(lines[at], *([ASK] if text == _NONE or len(question.folders) == _PAIR else []), text)
@@ -97,6 +99,12 @@ def _without(line: str, *names: str) -> str:
     return line.replace(", ]", "]")
 
 
+def _is_companion(line: str) -> bool:
+    """True for a line in doubt that goes with the one above it."""
+    match = _DOUBTED.match(line)
+    return match is not None and match[1] in _COMPANIONS
+
+
 def _questions(document: Document) -> Iterator[Question]:
     lines = read_text(document.path).splitlines()
     asked = [
@@ -104,7 +112,7 @@ def _questions(document: Document) -> Iterator[Question]:
         for key, line in _places(document)
     ]
     for line, text in enumerate(lines, 1):
-        if (match := _DOUBTED.match(text)) and match[1] != "case_exceptions":
+        if (match := _DOUBTED.match(text)) and not _is_companion(text):
             asked.append(Question(f"source.{match[1]}", document.path, line, _evidence(lines, line), is_doubt=True))
     yield from sorted(asked, key=lambda question: question.line)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from difflib import get_close_matches
+from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noarkit.errors import PlanFault
@@ -19,6 +20,7 @@ from noarkit.recipes.lines import lines_of, with_names
 from noarkit.recipes.links import types_of_section
 from noarkit.recipes.recipe_model import (
     EVIDENCE,
+    ONLY_TEXT,
     ArchivedPolicy,
     Classification,
     ClassRule,
@@ -31,6 +33,7 @@ from noarkit.recipes.recipe_model import (
     IdentityNumberPolicy,
     LeftOutPolicy,
     MapRule,
+    OpenPolicy,
     PartRule,
     PersonalData,
     Recipe,
@@ -94,7 +97,8 @@ def read_recipe(text: str, name: str = "recipe") -> Recipe:
 
 def _recipe(top: Table, name: str, text: str) -> Recipe:
     top.check_keys(
-        "source", "target", "dates", "register", "personal_data", "skip", "codes", "formats", "defaults", "map"
+        *("source", "target", "dates", "register", "columns", "personal_data", "skip", "codes", "formats", "defaults"),
+        "map",
     )
     source = top.table("source")
     kinds = source.texts("kind")
@@ -114,7 +118,8 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
         register=read_register_rules(top.table("register"), kinds) if "register" in top.data else RegisterRules(),
         personal_data=_personal_data(top.table("personal_data")),
         skips=tuple(_skip(table) for table in top.tables("skip")),
-        codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},
+        codes=_codes(top.table("codes")),
+        only_text=_only_text(top.table("columns")),
         formats=_formats(top.table("formats"), target.zone),
         defaults=defaults,
         maps=maps,
@@ -123,6 +128,18 @@ def _recipe(top: Table, name: str, text: str) -> Recipe:
         text=with_names(text, top.renames),
         spellings={(top.line_of(*path), name): str(path[-1]) for path, name in top.renames.items()},
     )
+
+
+def _codes(table: Table) -> dict[str, Mapping[str, object]]:
+    codes = {name: table.table(name) for name in table.data}
+    for part in codes.values():
+        for word in (word for word, code in part.data.items() if code == ASK):
+            part.problem(UNANSWERED, word, name=word)
+    return {name: part.data for name, part in codes.items()}
+
+
+def _only_text(table: Table) -> frozenset[str]:
+    return frozenset(name for name in table.data if table.choice(name, (ONLY_TEXT,), ONLY_TEXT))
 
 
 def _target(table: Table) -> TargetSection:
@@ -218,19 +235,23 @@ def _declared_class(table: Table) -> DeclaredClass:
 
 def _dates(table: Table, kinds: tuple[str, ...]) -> DateRules:
     of_source = _DATES_OF_FILES if "files" in kinds else ()
-    table.check_keys("case", "archived", "period", *of_source)
+    table.check_keys("case", "archived", "period", "open", *of_source)
     evidence = table.texts("from")
     for index, name in enumerate(evidence):
         if name not in EVIDENCE:
             near, known = get_close_matches(name, EVIDENCE, 1), ", ".join(EVIDENCE)
             table.problem("unknown-choice", "from", index, name="from", value=name, near="".join(near), known=known)
     ways: tuple[ArchivedPolicy, ...] = ("last", "load")
+    open_ways: tuple[OpenPolicy, ...] = get_args(OpenPolicy)
+    if table.data.get("open") == ASK:
+        table.problem(UNANSWERED, "open", name="open")
     return DateRules(
         evidence=evidence,
         period=_days(table, "period"),
         copied=_days(table, "copied"),
         spans=table.choice("case", ("none", "span"), "none") == "span",
         archived=table.choice("archived", ways, "last"),
+        open_cases=table.choice("open", open_ways, "close"),
     )
 
 

@@ -20,6 +20,10 @@ LeafPolicy = Literal["fault", "child"]
 """What becomes of a record in a class that has classes below it: it is set aside, or goes to a child of that class."""
 IdentityNumberPolicy = Literal["report", "set-aside", "screen"]
 ArchivedPolicy = Literal["last", "load"]
+OpenPolicy = Literal["close", "leave-out", "ask"]
+"""What becomes of a case that its source has not closed, where others have a closing date."""
+ONLY_TEXT = "only-text"
+"""What stands for a column that somebody looked at, and that is not what it looks like."""
 LeftOutPolicy = Literal["mask", "show"]
 RegisterOf = Literal["case", "document"]
 RegisterJoin = Literal["case.number", "folder.name", "path"]
@@ -246,13 +250,15 @@ EVIDENCE = ("register", "name", "mail", "document", "file")
 class DateRules:
     """What dates are told by, and what is made of them. `evidence`, `period` and `copied` are for the source; empty
     where the recipe is silent. `spans`: folders, and what bears no date of its own, get theirs from the records below.
-    `archived`: a record counts as archived on its last date, or when it is loaded."""
+    `archived`: a record counts as archived on its last date, or when it is loaded. `open_cases`: what becomes of a case
+    that has no closing date though its rule has one."""
 
     evidence: tuple[str, ...] = ()
     period: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     spans: bool = False
     archived: ArchivedPolicy = "last"
+    open_cases: OpenPolicy = "close"
 
     def source_settings(self) -> Mapping[str, object]:
         """What a source of files has to know."""
@@ -303,6 +309,8 @@ class Recipe:
     personal_data: PersonalData = field(default_factory=PersonalData)
     skips: tuple[SkipRule, ...] = ()
     codes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    only_text: frozenset[str] = frozenset()
+    """Columns, as `"sak.merke"`, that are not what they look like."""
     formats: Formats = field(default_factory=Formats)
     defaults: Mapping[str, Fields] = field(default_factory=dict)
     maps: tuple[MapRule, ...] = ()

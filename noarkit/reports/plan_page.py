@@ -19,6 +19,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import DATE_EVIDENCE, MAIL, NO_EVIDENCE, REGISTER
+from noarkit.loading.source_columns import column_facts
 from noarkit.loading.source_values import CARRIED, managed_values
 from noarkit.loading.state import read_state
 from noarkit.model import metamodel
@@ -141,6 +142,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
             "date_evidence": _date_evidence(graph),
+            "source_columns": column_facts(graph),
             "register": _register(graph),
             "mail_filing": _mail_filing(graph),
             "todays": [asdict(value) for value in managed_values(db)],

@@ -2,6 +2,7 @@
 
 files/       file trees, registers beside them, mail
 database/    PostgreSQL, MariaDB and SQLite
+column_meanings  what columns of tables of cases and of documents mean
 item_stream  what every source does with its items on their way
 reader       sources that others write
 scan         counts what a source holds

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal  # facts read back from JSON
 
 from noarkit.results import JsonObject, json_value
-from noarkit.verdict.reasons import ORDER, Deposit
+from noarkit.verdict.reasons import ORDER, Deposit, Grade
 from noarkit.verdict.verdict import Acceptance, Reason, Verdict
 
 EMPTY = "empty"
@@ -39,6 +39,13 @@ _PERIOD = "period"
 _WITH_AGREEMENT = frozenset({"dias"})
 """Forms of package that no depot receives without the number of an agreement."""
 
+_OF_COLUMNS: tuple[tuple[str, Grade, str], ...] = (
+    ("case-numbers", "stops", "unnumbered"),
+    ("source-dates", "stops", "undated"),
+    ("columns", "remark", "unused"),
+    ("open-in-source", "remark", "still_open"),
+)
+"""What a load made of the columns of its source: the reason, its grade, and the count of the load."""
 LoadProof = Literal["none", "part", "bytes"]
 """How far it is proved that a load is in the archive: not, in part, or whole and every byte."""
 
@@ -60,6 +67,9 @@ class Load(JsonObject):
     Of the records that were `read`, so many are in the archive, or left out and listed. `objects` is how many folders,
     records, documents and versions it made there; `lost` how many of them the package lacks, though it was made of the
     whole archive; `redated` how many units have the day of the load for a date though their documents are older.
+
+    Of what the source says and the plan does not take: `unused` columns, cases that are `unnumbered` or have another
+    number, folders and records that are `undated`; `still_open` cases that only the load closed.
     """
 
     run: str
@@ -72,6 +82,10 @@ class Load(JsonObject):
     objects: int = 0
     lost: int = 0
     redated: int = 0
+    unused: int = 0
+    unnumbered: int = 0
+    undated: int = 0
+    still_open: int = 0
 
     @property
     @json_value()
@@ -183,3 +197,6 @@ def _of_loads(loads: tuple[Load, ...]) -> Iterator[Reason]:
         yield Reason("source", "stops", gap)
     if redated := sum(load.redated for load in loads):
         yield Reason("load-dates", "stops", redated)
+    for code, grade, name in _OF_COLUMNS:
+        if count := sum(getattr(load, name) for load in loads):
+            yield Reason(code, grade, count)

@@ -8,7 +8,8 @@ rows       tables row by row, and what foreign keys lead to     keys      how ro
 documents  which columns hold documents                         contents  what a plan keeps of them, and their slices
 streams    documents opened again                               profile   what a scan tells
 roles      what each table is to the others                     proposal  a recipe fitted to all this
-quiet      warnings of drivers that are nobody's business
+quiet      warnings of drivers that are nobody's business       expressions  how recipes come to a row's values
+case_fields  what a recipe makes of columns of cases, letters
 table_copy  tables of a package, copied into a database of ours
 source     the database as a source of records                  sqlite_statement  what only `CREATE TABLE` says
 """

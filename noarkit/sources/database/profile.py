@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from noarkit.errors import SourceDenied
 from noarkit.events import Event, Listener
 from noarkit.model.identity_numbers import find_identity_numbers
+from noarkit.sources.column_meanings import cell_of
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.documents import usual_documents
@@ -26,6 +27,9 @@ SAMPLE_ROWS = 500
 _LONGEST = 2_000
 _MOST_CODES = 12
 _LONGEST_CODE = 40
+_MOST_CELLS = 300
+MOST_WORDS = 60
+"""So many different values of a column are told to whoever makes codes of them."""
 _COUNTED_UP_TO = 5_000_000
 _TEXTUAL = frozenset({Kind.TEXT, Kind.CHOICE, Kind.XML, Kind.JSON, Kind.UUID, Kind.OTHER})
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[a-zA-Z]{2,}")
@@ -50,6 +54,8 @@ class ColumnStats:
     paths: int = 0
     slashes: int = 0
     examples: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    """The beginning of each of the first values, row by row; empty where there is none. Never told."""
 
     @property
     def usual_length(self) -> float:
@@ -86,6 +92,13 @@ def profile(session: Session, schema: Schema, emit: Listener) -> dict[str, Table
         stats_by_label[label] = stats
         emit(Event("source_read", {"items": len(stats_by_label)}))
     return stats_by_label
+
+
+def words_in(session: Session, table: Table, column: str) -> list[str]:
+    """The different values of a column, as far as they are few."""
+    quoted, source = session.quote(column), source_of(session, table)
+    rows = session.rows(f"SELECT DISTINCT {quoted} FROM {source} WHERE {quoted} IS NOT NULL LIMIT {MOST_WORDS}")  # noqa: S608  # quoted by the dialect
+    return sorted(filter(None, (cell_of(row[0]) for row in rows)))
 
 
 def personal_data_kind(column: Column, stats: ColumnStats | None) -> str:
@@ -185,11 +198,12 @@ def _sample_columns(session: Session, table: Table, stats: TableStats, columns: 
         convert = plain_converter(session.family, column.kind, bits=column.size or 0)
         for row in rows:
             value, length = row[2 * at], row[2 * at + 1]
-            if value is None:
-                continue
-            if column.kind is not Kind.BYTES and convert is not None:
+            if value is not None and column.kind is not Kind.BYTES and convert is not None:
                 value = convert(value)
-            _count_value(column_stats, value, int(str(length or 0)))
+            if len(column_stats.cells) < _MOST_CELLS:
+                column_stats.cells.append("" if isinstance(value, bytes) else cell_of(value))
+            if value is not None:
+                _count_value(column_stats, value, int(str(length or 0)))
 
 
 def _sample_expressions(session: Session, column: Column) -> Iterator[str]:

@@ -8,15 +8,27 @@ its reason, and the whole row stands as text in `beskrivelse` or in the note.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.model.own_marks import USUAL_UNIT
 from noarkit.recipes.comments import comment
 from noarkit.recipes.lines import Path as Place
+from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import render
+from noarkit.sources.column_meanings import correspondent_role
 from noarkit.sources.database.address import SQLITE, Address
+from noarkit.sources.database.case_fields import (
+    ProposedFields,
+    Words,
+    case_fields,
+    document_fields,
+    party_role,
+)
 from noarkit.sources.database.documents import DatabaseSettings
+from noarkit.sources.database.expressions import path as _path
+from noarkit.sources.database.expressions import quoted as _quoted
 from noarkit.sources.database.profile import TableStats, personal_data_kind
 from noarkit.sources.database.roles import Roles, display_column, find_column, roles_of, title_column
 from noarkit.sources.database.rows import child_name
@@ -26,9 +38,12 @@ from noarkit.sources.database.values import Kind
 _DATES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE)
 _RECORD = "Basisregistrering"
 _CASE = "Saksmappe"
+_POST = "Journalpost"
+_OF_POSTS = ("journalposttype", "mottattDato", "sendtDato", "registreringsDato")
+"""The fields that only a Journalpost has."""
+_UNKNOWN = "Ukjent"
 _ROLE = "Part"
 _LONGEST_TITLE = 250
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATE_NAMES = r"(dato|date|opprettet|created|registrert|mottatt|sendt)"
 _AUTHORS = r"(forfatter|author|saksbehandler|ansvarlig|opprettet_av|created_by|owner|eier|handler)"
 _YEARS = re.compile(r"(?i)(saks?|case|arkiv)?_?(aar|år|year)")
@@ -44,12 +59,18 @@ _PARTY_FIELDS = (
 
 
 def propose(
-    address: Address, schema: Schema, stats: Mapping[str, TableStats], here: Path | None = None, *, lang: str = "en"
+    address: Address,
+    schema: Schema,
+    stats: Mapping[str, TableStats],
+    words: Words,
+    here: Path | None = None,
+    *,
+    lang: str = "en",
 ) -> str:
     """The recipe (TOML, with comments in that language). Files that columns name are looked for beside an SQLite file,
-    and from `here`."""
+    and from `here`; `words` tells the different values of a column."""
     roles = roles_of(schema, stats, _places(address, here or Path.cwd()))
-    return _Proposal(address, schema, stats, roles, lang).text()
+    return _Proposal(address, _Contents(schema, stats, words), roles, lang).text()
 
 
 def _places(address: Address, here: Path) -> list[Path]:
@@ -65,17 +86,25 @@ def _places(address: Address, here: Path) -> list[Path]:
     return [*folders, Path("/")]
 
 
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a database holds: its tables, what a sample of each showed, and the different values of a column."""
+
+    schema: Schema
+    stats: Mapping[str, TableStats]
+    words: Words
+
+
 class _Proposal:
     """Fills the tables of a recipe, and the comments above them."""
 
-    def __init__(
-        self, address: Address, schema: Schema, stats: Mapping[str, TableStats], roles: Roles, lang: str
-    ) -> None:
+    def __init__(self, address: Address, contents: _Contents, roles: Roles, lang: str) -> None:
         self._lang = lang
         self._address = address
-        self._schema = schema
-        self._stats = stats
+        self._schema, self._stats, self._words = contents.schema, contents.stats, contents.words
         self._roles = roles
+        self._codes: dict[str, dict[str, object]] = {}
+        self._still_open = 0
         self._comments: dict[Place, str] = {}
         self._maps: list[tuple[dict[str, object], str]] = []
         self._skips: list[tuple[dict[str, object], str]] = []
@@ -107,13 +136,16 @@ class _Proposal:
                 "arkiv": {"fields": {"tittel": self._address.name}},
                 "arkivdel": {"mode": "find-or-create", "fields": {"tittel": self._address.name}},
             },
-            "dates": {"case": "span"},
+            "dates": self._dates(),
             "personal_data": {"identity_numbers": "report"},
             "formats": {"decimal": ".", "thousands": ""},
         }
         if self._roles.cases:
             data["defaults"] = {_CASE: {"administrativEnhet": USUAL_UNIT}}
             self._comments["defaults",] = self._say("db-unit")
+        if self._codes:
+            data["codes"] = self._codes
+            self._comments["codes",] = self._say("db-codes")
         if self._skips:
             data["skip"] = [skip for skip, _ in self._skips]
             for at, (_, text) in enumerate(self._skips):
@@ -131,6 +163,13 @@ class _Proposal:
             ("formats",): self._say("db-formats"),
         }
         return data
+
+    def _dates(self) -> dict[str, object]:
+        """What of the dates is told by others; whether cases that are open are closed is for a person to say."""
+        if not self._still_open:
+            return {"case": "span"}
+        self._comments["dates", "open"] = self._say("open-cases", count=self._still_open)
+        return {"case": "span", "open": ASK}
 
     def _head(self) -> str:
         tables = [label for label, table in self._schema.tables.items() if not table.is_view]
@@ -182,7 +221,9 @@ class _Proposal:
         return "\n".join(lines)
 
     def _case(self, table: Table) -> None:
-        fields = self._fields(table, _CASE) | self._case_number(table)
+        proposed = case_fields(table, self._stats[table.label], self._words)
+        self._still_open += proposed.still_open
+        fields = self._fields(table, _CASE) | proposed.fields | self._case_number(table)
         rule: dict[str, object] = {"for": table.label, "type": _CASE}
         owner = self._related_name(table, _AUTHORS)
         if owner:
@@ -192,7 +233,7 @@ class _Proposal:
         parties = list(self._parties(table, "sakspart"))
         if parties:
             rule["parties"] = parties
-        self._maps.append((rule, self._table_comment(table, self._say("db-case"))))
+        self._take(rule, table, self._say("db-case"), proposed)
 
     def _case_number(self, table: Table) -> dict[str, object]:
         """The year and the number of a case, where a unique key is made of these two and of nothing else."""
@@ -209,26 +250,46 @@ class _Proposal:
 
     def _record(self, table: Table) -> None:
         route = self._roles.parents.get(table.label)
-        fields = self._fields(table, _RECORD)
+        proposed = document_fields(table, self._stats[table.label], self._words)
+        fields = self._fields(table, _RECORD) | proposed.fields
         author = self._related_name(table, _AUTHORS) or self._column(find_column(table, _AUTHORS, Kind.TEXT))
         if author:
             fields["forfatter"] = f"= {author} | default(none)"
         rule: dict[str, object] = {"for": table.label, "type": _RECORD}
         self._labels(table, rule)
-        rule["fields"] = fields
-        parties = list(self._parties(table, "korrespondansepart"))
+        rule["fields"] = _without(fields, *_OF_POSTS)
+        parties = [*proposed.parties, *self._parties(table, "korrespondansepart", proposed.post)]
         if parties:
-            rule["parties"] = parties
+            rule["parties"] = parties if not proposed.post else [_internal(party) for party in parties]
         what = self._say("db-record")
         if route is None:
-            self._maps.append(({**rule, "parents": [_folder_of(table)]}, self._table_comment(table, what)))
+            self._take({**rule, "parents": [_folder_of(table)]}, table, what, proposed)
             return
         above = _path(*route)
         parent = {"parent": {"key": f"= {above}.row_key", "type": _CASE}}
+        if proposed.post:
+            post = {**rule, "type": _POST, "when": f"= {_both(above, _path(proposed.direction_column))}", **parent}
+            post |= {"fields": fields, "parties": [*parties, _nobody(parties)] if parties else []}
+            self._take(_tables_last({k: v for k, v in post.items() if v != []}), table, self._say("db-post"), proposed)
         inside = {"for": rule["for"], "when": f"= {above} | default(none)", **_without(rule, "for"), **parent}
-        self._maps.append((_tables_last(inside), self._table_comment(table, what)))
+        self._take(_tables_last(inside), table, what, ProposedFields() if proposed.post else proposed)
         outside = {**rule, "parents": [_folder_of(table)]}
         self._maps.append((_tables_last(outside), self._say("db-outside", table=table.label)))
+
+    def _take(self, rule: dict[str, object], table: Table, what: str, proposed: ProposedFields) -> None:
+        """Keeps a rule, its codes, and what is to be said of it."""
+        for column, codes in proposed.codes.items():
+            self._codes.setdefault(column, {}).update(codes)
+        lines = [self._table_comment(table, what)]
+        lines += [
+            self._say("db-doubt", column=f"{table.label}.{column}", look=self._say(f"looks-{look}"))
+            for column, look in proposed.doubts.items()
+        ]
+        if proposed.doubted_lines and proposed.number is not None:
+            number = proposed.number
+            asks = self._say("db-number-asks", column=number.column, matching=number.matching, rows=number.rows)
+            self._comments["map", len(self._maps), "fields", "tittel"] = "\n".join([asks, *proposed.doubted_lines])
+        self._maps.append((rule, "\n".join(lines)))
 
     def _map_other(self, table: Table) -> None:
         label = table.label
@@ -318,12 +379,15 @@ class _Proposal:
                 if relation != back:
                     yield link, child_name(table, link, back, [child for child, _ in referring]), relation
 
-    def _parties(self, table: Table, kind: str) -> Iterator[dict[str, object]]:
+    def _parties(self, table: Table, kind: str, post: str = "") -> Iterator[dict[str, object]]:
         for relation in table.relations:
             target = self._schema.tables.get(relation.table.label)
             if target is None or target.label not in self._roles.persons or re.search(_AUTHORS, relation.name):
                 continue
             fields = self._party(target, _path(relation.name), kind)
+            role = correspondent_role(relation.name)
+            if kind == "korrespondansepart" and role:
+                fields["korrespondanseparttype"] = party_role(role, post)
             yield {"when": f"= {_path(relation.name)} | default(none)", "fields": fields}
         for link, name, relation in self._links(table):
             target = self._schema.tables[relation.table.label]
@@ -402,20 +466,28 @@ def _tables_last(rule: dict[str, object]) -> dict[str, object]:
     return dict(sorted(rule.items(), key=lambda item: isinstance(item[1], dict | list)))
 
 
-def _without(rule: Mapping[str, object], name: str) -> dict[str, object]:
-    return {key: value for key, value in rule.items() if key != name}
+def _without(rule: Mapping[str, object], *names: str) -> dict[str, object]:
+    return {key: value for key, value in rule.items() if key not in names}
+
+
+def _both(first: str, second: str) -> str:
+    return f"({first} | default(none)) and ({second} | default(none))"
+
+
+def _internal(party: dict[str, object]) -> dict[str, object]:
+    """A party of a record that went no way."""
+    fields = party["fields"]
+    role = "IM" if "'IM')" in str(fields) else "IA"
+    return {**party, "fields": {**fields, "korrespondanseparttype": role}} if isinstance(fields, dict) else party
+
+
+def _nobody(parties: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The party of a post that names nobody: an archive takes none without one."""
+    named = " or ".join(f"({str(party['when']).removeprefix('= ')})" for party in parties)
+    fields = {"korrespondanseparttype": "IA", "korrespondansepartNavn": _UNKNOWN}
+    return {"when": f"= not ({named})", "fields": fields}
 
 
 def _day(column: str | None) -> str:
     """A date that has a year the archive can take; a server's `"infinity"` and years before 1 leave the field out."""
     return f"= {column} if {column} is date else none"
-
-
-def _path(*names: str | None) -> str:
-    """How an expression comes to a value, name by name, whatever signs they have."""
-    steps = (name or "" for name in names)
-    return "record" + "".join(f".{name}" if _NAME.fullmatch(name) else f"['{_quoted(name)}']" for name in steps)
-
-
-def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace("'", "\\'")

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -133,12 +134,13 @@ class DatabaseSource:
     def proposal(self, emit: Listener, *, lang: str = "en", here: Path | None = None) -> str:
         """A recipe fitted to tables, keys, and what their columns hold. Files that columns name are looked for from
         `here`, too."""
-        from noarkit.sources.database.profile import profile
+        from noarkit.sources.database.profile import profile, words_in
         from noarkit.sources.database.proposal import propose
 
         with closing(self._pool.new_session()) as session:
             schema = self._schema(session)
-            return propose(self.address, schema, profile(session, schema, emit), here, lang=lang)
+            stats = profile(session, schema, emit)
+            return propose(self.address, schema, stats, partial(words_in, session), here, lang=lang)
 
     def profile(self, emit: Listener) -> Mapping[str, object]:
         """What a scan tells of tables, keys, relations and columns, as plain JSON values."""

@@ -63,7 +63,7 @@ _MONTHS = 12
 _LONGEST_NAME = 255
 
 FORMS = (
-    *("{year:4}-{number} {title}", "{year:4}{number:5} {title}"),
+    *("{year:4}-{number} {title}", "{year:4}{number:5} {title}", "{year:4}{number:6} {title}"),
     *("{year:2}-{number} {title}", "{number}-{year:4} {title}", "{number}-{year:2} {title}"),
     *("Sak {year:4}-{number} {title}", "Sak {year:2}-{number} {title}", "Sak {number}-{year:2} {title}"),
     *("{title} sak {year:4}-{number}", "{title} sak {year:2}-{number}", "{title} sak {number}-{year:2}"),

@@ -81,6 +81,8 @@ _KEPT = (
     "tilknyttetRegistreringSom",
     "dokumentmedium",
     "kassasjonsvedtak",
+    "beskrivelse",
+    "merknadstekst",
 )
 
 NAMESPACE = f"{{{spec.namespace(spec.STRUCTURE)}}}"

@@ -18,7 +18,7 @@ from noarkit.forms.noark5.rules.keys import (
     whole_number,
 )
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
-from noarkit.forms.noark5.rules.titles import SCREENED, has_number_in_open_title
+from noarkit.forms.noark5.rules.titles import SCREENED, has_number_in_open_text, remember_remark
 from noarkit.forms.noark5.rules.values import formats
 from noarkit.forms.noark5.rules.walk_state import UNITS, CountKey, Frame, WalkState
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
@@ -280,6 +280,12 @@ def _count_closer(code: str) -> Closer:
     return close
 
 
+def close_merknad(state: WalkState, frame: Frame, parent: Frame) -> None:
+    """A remark."""
+    state.counts.add("N926", parent.kind)
+    remember_remark(frame, parent)
+
+
 def close_part(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A party that is not of a letter."""
     state.label("N925", parent.kind)
@@ -300,7 +306,7 @@ CLOSERS: Mapping[str, Closer | None] = {
     "kassasjon": close_kassasjon,
     "part": close_part,
     "sakspart": close_part,
-    "merknad": _count_closer("N926"),
+    "merknad": close_merknad,
     "kryssreferanse": _count_closer("N927"),
     "presedens": _count_closer("N928"),
     "avskrivning": close_avskrivning,
@@ -323,7 +329,7 @@ def _unit(state: WalkState, frame: Frame) -> None:
         if not is_uuid(key) and not state.strict_ids:
             state.hit("N303", frame.at, value=text)
         state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
-    if has_number_in_open_title(frame):
+    if has_number_in_open_text(frame):
         state.hit("N351", frame.at, element=frame.kind)
     opened_day, closed_day = values.get("opprettetDato"), values.get("avsluttetDato")
     if opened_day is not None and closed_day is not None and closed_day[:10] < opened_day[:10]:

@@ -17,13 +17,13 @@ from noarkit.sources.files.register.cases import folded
 
 Columns = Mapping[str, Sequence[str]]
 _FORMATS = make_formats(Formats())
-_SCREENING = re.compile(r"§|\boff(?:entl\w*|l)?\b|\bu\.? ?off|\bfvl\b|unntatt|skjerm", re.IGNORECASE)
+SCREENING = re.compile(r"§|\boff(?:entl\w*|l)?\b|\bu\.? ?off|\bfvl\b|unntatt|skjerm", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"(?:§\s*|\boffl\.?\s*§?\s*)(\d{1,2})\b", re.IGNORECASE)
 _PERSON = re.compile(r"[^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*){1,4}")
 """Two to five words that begin with letters."""
 _FEW_VALUES = 0.4
-_MOST = 0.6
-_NEARLY_ALL = 0.9
+MOST = 0.6
+NEARLY_ALL = 0.9
 _LONG_TEXT = 8
 _LEAST_FILLED = 0.3
 _HEADINGS = {
@@ -54,18 +54,18 @@ def meanings(columns: Columns, titles: Sequence[str], *, of_cases: bool) -> dict
             names[name] = max(scored, key=lambda column: scored[column])
             del columns_left[names[name]]
 
-    take("skjerming", lambda _, values: _share(values, _SCREENING.search) >= _MOST)
+    take("skjerming", lambda _, values: share_of(values, SCREENING.search) >= MOST)
     if of_cases:
         take(
             "eiendom",
-            lambda column, values: _share(values, read_properties) >= _MOST and bool(_hint("eiendom", column)),
+            lambda column, values: share_of(values, read_properties) >= MOST and bool(_hint("eiendom", column)),
         )
-        take("avsluttetDato", lambda column, values: _are_days(values) and bool(_hint("avsluttetDato", column)))
-    take("saksdato" if of_cases else "dokumentetsDato", lambda _, values: _are_days(values))
+        take("avsluttetDato", lambda column, values: are_days(values) and bool(_hint("avsluttetDato", column)))
+    take("saksdato" if of_cases else "dokumentetsDato", lambda _, values: are_days(values))
     take("tittel", partial(_titles, titles))
     if of_cases:
-        take("saksansvarlig", lambda column, values: _are_few(values) and _may_be_officers(column, values))
-        take("part", lambda column, values: _are_texts(values) and bool(_hint("part", column)))
+        take("saksansvarlig", lambda column, values: are_few(values) and may_be_officers(column, values))
+        take("part", lambda column, values: are_texts(values) and bool(_hint("part", column)))
     return names
 
 
@@ -79,32 +79,32 @@ def _titles(titles: Sequence[str], _: str, values: Sequence[str]) -> float:
     """How much a column is one of titles: as the folders have them, or long, and hardly any two the same."""
     pairs = [(value, title) for value, title in zip(values, titles, strict=True) if value and title]
     agreeing = sum(folded(value) == folded(title) for value, title in pairs)
-    if pairs and agreeing >= _MOST * len(pairs):
+    if pairs and agreeing >= MOST * len(pairs):
         return 2.0
     texts = [value for value in values if value]
     is_long = sum(map(len, texts)) >= _LONG_TEXT * len(texts)
-    return 1.0 * (is_long and not _are_days(values) and len(set(texts)) >= _FEW_VALUES * len(texts))
+    return 1.0 * (is_long and not are_days(values) and len(set(texts)) >= _FEW_VALUES * len(texts))
 
 
-def _are_days(values: Sequence[str]) -> bool:
-    return len(list(filter(None, values))) >= _LEAST_FILLED * len(values) and _share(values, _is_day) >= _NEARLY_ALL
+def are_days(values: Sequence[str]) -> bool:
+    return len(list(filter(None, values))) >= _LEAST_FILLED * len(values) and share_of(values, is_day) >= NEARLY_ALL
 
 
-def _may_be_officers(column: str, values: Sequence[str]) -> bool:
+def may_be_officers(column: str, values: Sequence[str]) -> bool:
     """True for names of persons, and for initials and the like under a heading that says so."""
-    return _share(values, _PERSON.fullmatch) >= _MOST or (bool(_hint("saksansvarlig", column)) and _are_texts(values))
+    return share_of(values, _PERSON.fullmatch) >= MOST or (bool(_hint("saksansvarlig", column)) and are_texts(values))
 
 
-def _are_texts(values: Sequence[str]) -> bool:
-    return _share(values, lambda value: any(map(str.isalpha, value))) >= _NEARLY_ALL
+def are_texts(values: Sequence[str]) -> bool:
+    return share_of(values, lambda value: any(map(str.isalpha, value))) >= NEARLY_ALL
 
 
-def _are_few(values: Sequence[str]) -> bool:
+def are_few(values: Sequence[str]) -> bool:
     texts = [value for value in values if value]
     return len(set(texts)) <= max(1, _FEW_VALUES * len(texts))
 
 
-def _is_day(value: str) -> bool:
+def is_day(value: str) -> bool:
     if value.isdigit():
         return False
     try:
@@ -114,7 +114,7 @@ def _is_day(value: str) -> bool:
     return True
 
 
-def _share(values: Sequence[str], test: Callable[[str], object]) -> float:
+def share_of(values: Sequence[str], test: Callable[[str], object]) -> float:
     texts = [value for value in values if value]
     return sum(bool(test(text)) for text in texts) / len(texts) if texts else 0.0
 
