@@ -181,20 +181,24 @@ def tell_columns(store: GraphStore, watch: ColumnWatch, open_cases: Collection[i
     `open_cases` are the records of those that the load closes."""
     columns = watch.unused()
     db = store.db
-    lost = {look: any(column.look == look for column in columns) for look in ("number", "date")}
-    others = list(_other_numbers(db))
+    is_lost = {look: any(column.look == look for column in columns) for look in ("number", "date")}
+    other_numbers = list(_other_numbers(db))
     no_correspondents = list(_without_correspondent(db))
     facts = {
         "unused": [asdict(column) for column in columns],
-        "unnumbered": len(others) + (_count_cases(db, "sakssekvensnummer") if lost["number"] else 0),
-        "undated": _count_undated(db) if lost["date"] else 0,
+        "unnumbered": len(other_numbers) + (_count_cases(db, "sakssekvensnummer") if is_lost["number"] else 0),
+        "undated": _count_undated(db) if is_lost["date"] else 0,
         "still_open": len(open_cases),
         "without_correspondent": len(no_correspondents),
     }
     db.execute("BEGIN")
     for column in columns:
         _note(db, None, Note(UNUSED_COLUMN, {"what": column.name, "why": f"looks-{column.look}"}))
-    for code, records in ((OTHER_NUMBER, others), (NO_CORRESPONDENT, no_correspondents), (CLOSED_BY_LOAD, open_cases)):
+    for code, records in (
+        (OTHER_NUMBER, other_numbers),
+        (NO_CORRESPONDENT, no_correspondents),
+        (CLOSED_BY_LOAD, open_cases),
+    ):
         for record in records:
             _note(db, record, Note(code, {}))
     store.remember(FACTS, orjson.dumps(facts).decode())
@@ -203,8 +207,8 @@ def tell_columns(store: GraphStore, watch: ColumnWatch, open_cases: Collection[i
 
 def column_facts(graph: GraphStore) -> dict[str, Any]:  # Any: numbers, and the list of columns
     """What `tell_columns` remembered; nothing of a plan that has no columns."""
-    nothing = {"unused": [], "unnumbered": 0, "undated": 0, "still_open": 0, "without_correspondent": 0}
-    return {**nothing, **orjson.loads(graph.meta(FACTS) or "{}")}
+    no_facts = {"unused": [], "unnumbered": 0, "undated": 0, "still_open": 0, "without_correspondent": 0}
+    return {**no_facts, **orjson.loads(graph.meta(FACTS) or "{}")}
 
 
 def _note(db: sqlite3.Connection, record: int | None, note: Note) -> None:
@@ -214,8 +218,8 @@ def _note(db: sqlite3.Connection, record: int | None, note: Note) -> None:
 
 def _rules_by_kind(recipe: Recipe) -> dict[str, list[tuple[str, Mapping[str, object]]]]:
     """The rules for each kind of record: what they make, and what is written in them."""
-    written = recipe.data.get("map")
-    tables = written if isinstance(written, list) else [written]
+    map_data = recipe.data.get("map")
+    tables = map_data if isinstance(map_data, list) else [map_data]
     rules: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
     for rule, data in zip(recipe.maps, tables, strict=False):
         for kind in rule.kinds:
@@ -224,7 +228,7 @@ def _rules_by_kind(recipe: Recipe) -> dict[str, list[tuple[str, Mapping[str, obj
 
 
 def _table_of(kind: str, rules: list[tuple[str, Mapping[str, object]]], recipe: Recipe) -> _Table:
-    types = [made for made, _ in rules]
+    types = [kind_made for kind_made, _ in rules]
     used = {name for _, data in rules for key, text in _expressions(data) if key not in _TEXTS for name in _names(text)}
     screened = {
         name for _, data in rules for key, text in _expressions(data) if key in _SCREENING_KEYS for name in _names(text)

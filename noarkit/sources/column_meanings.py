@@ -126,24 +126,24 @@ class Meanings:
 
 def meanings_of_cases(columns: Columns) -> Meanings:
     """What the columns of a table of cases mean."""
-    found = _Finding(_filled(columns))
-    found.screening()
-    found.days(_DAYS_OF_CASES, "saksdato")
-    found.number()
-    found.named_texts("saksansvarlig", "officer", may_be_officers)
-    found.named_texts("administrativEnhet", "unit", lambda _, values: are_texts(values))
-    found.named_texts("saksstatus", "status", lambda _, values: are_texts(values))
-    return found.meanings
+    finder = _ColumnFinder(_columns_with_values(columns))
+    finder.screening()
+    finder.days(_DAYS_OF_CASES, "saksdato")
+    finder.number()
+    finder.named_texts("saksansvarlig", "officer", may_be_officers)
+    finder.named_texts("administrativEnhet", "unit", lambda _, values: are_texts(values))
+    finder.named_texts("saksstatus", "status", lambda _, values: are_texts(values))
+    return finder.meanings
 
 
 def meanings_of_documents(columns: Columns) -> Meanings:
     """What the columns of a table of documents mean."""
-    found = _Finding(_filled(columns))
-    found.direction()
-    found.screening()
-    found.days(_DAYS_OF_DOCUMENTS, "dokumentetsDato")
-    found.correspondents()
-    return found.meanings
+    finder = _ColumnFinder(_columns_with_values(columns))
+    finder.direction()
+    finder.screening()
+    finder.days(_DAYS_OF_DOCUMENTS, "dokumentetsDato")
+    finder.correspondents()
+    return finder.meanings
 
 
 def direction_codes(values: Sequence[str]) -> dict[str, str]:
@@ -186,7 +186,7 @@ def is_screening(words: Mapping[str, int], column: str = "") -> bool:
     return is_named and {word.casefold() for word in words} <= _FLAGS and not all(map(means_open, words))
 
 
-def _filled(columns: Columns) -> dict[str, Sequence[str]]:
+def _columns_with_values(columns: Columns) -> dict[str, Sequence[str]]:
     return {name: values for name, values in columns.items() if any(values)}
 
 
@@ -215,16 +215,16 @@ def _way_of(value: str) -> str:
 
 
 @dataclass(slots=True)
-class _Finding:
+class _ColumnFinder:
     """Takes one meaning after the other from the columns that are left."""
 
     columns: dict[str, Sequence[str]]
     meanings: Meanings = field(default_factory=Meanings)
-    dated: dict[str, list[date | None]] = field(default_factory=dict)
+    days_by_column: dict[str, list[date | None]] = field(default_factory=dict)
 
     def screening(self) -> None:
-        counted = {column: Counter(filter(None, values)) for column, values in self.columns.items()}
-        fitting = [column for column, words in counted.items() if is_screening(words, column)]
+        word_counts = {column: Counter(filter(None, values)) for column, values in self.columns.items()}
+        fitting = [column for column, words in word_counts.items() if is_screening(words, column)]
         fitting.sort(key=lambda column: not _is_named(column, "screening"))
         self._take_first("skjerming", fitting, "screening")
 
@@ -245,19 +245,19 @@ class _Finding:
         for column in list(self.columns):
             days = self._days_in(column)
             if days is not None:
-                self.dated[column] = days
+                self.days_by_column[column] = days
                 del self.columns[column]
-        remaining = dict.fromkeys(self.dated)
+        days_left = dict.fromkeys(self.days_by_column)
         for name, pattern in names.items():
-            hit = next((column for column in remaining if re.search(pattern, _snake(column))), None)
+            hit = next((column for column in days_left if re.search(pattern, _snake(column))), None)
             if hit is not None:
                 self.meanings.names[name] = hit
-                del remaining[hit]
-        usual_ones = [column for column in remaining if not _is_named(column, "other_day")]
+                del days_left[hit]
+        usual_ones = [column for column in days_left if not _is_named(column, "other_day")]
         if len(usual_ones) == 1 and not {usual, "opprettetDato"} & self.meanings.names.keys():
             self.meanings.names[usual] = usual_ones[0]
-            del remaining[usual_ones[0]]
-        for column in remaining:
+            del days_left[usual_ones[0]]
+        for column in days_left:
             self.meanings.doubts[column] = "date"
 
     def number(self) -> None:
@@ -323,7 +323,7 @@ class _Finding:
 
     def _years_of_rows(self) -> list[frozenset[int]]:
         """The years that the days of each row are of."""
-        rows = zip(*self.dated.values(), strict=True)
+        rows = zip(*self.days_by_column.values(), strict=True)
         return [frozenset(day.year for day in row if day is not None) for row in rows]
 
     def _year_and_number(self) -> None:
@@ -373,8 +373,8 @@ def _day_of(value: object) -> date | None:
 
 def _number_fit(values: Sequence[str], years: Sequence[frozenset[int]]) -> Fit | None:
     """How well the values of a column are case numbers and nothing else; None where they are not."""
-    known = years or [frozenset[int]()] * len(values)
-    folders = [Folder(value.replace("/", "-"), of) for value, of in zip(values, known, strict=True) if value]
+    years_of_rows = years or [frozenset[int]()] * len(values)
+    folders = [Folder(value.replace("/", "-"), of) for value, of in zip(values, years_of_rows, strict=True) if value]
     fit = best_fit(folders)
     if fit is None or fit.cover < NEARLY_ALL or not _is_bare(fit.form, folders):
         return None

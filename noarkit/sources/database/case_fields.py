@@ -117,11 +117,11 @@ def correspondent(who: str, role: str, post: str) -> dict[str, object]:
 
 def party_role(role: str, post: str) -> str:
     """What kind of correspondent somebody is, by the direction of the post."""
-    came, went, internal = _PARTIES[role]
+    sender, receiver, internal = _PARTIES[role]
     if not post:
         return internal
-    roles = {way: code for way, code in (("I", came), ("U", went)) if code != internal}
-    choices = [f"'{code}' if {post} == '{way}' else " for way, code in roles.items()]
+    roles = {letter: code for letter, code in (("I", sender), ("U", receiver)) if code != internal}
+    choices = [f"'{code}' if {post} == '{letter}' else " for letter, code in roles.items()]
     return f"= {''.join(choices)}'{internal}'"
 
 
@@ -141,10 +141,10 @@ def _case_number(meanings: Meanings, proposed: ProposedFields) -> None:
 
 
 def _number_lines(number: CaseNumber) -> dict[str, str]:
-    found = f"= {path(number.column)} | default(none) | match('{quoted(number.pattern)}')"
+    match = f"= {path(number.column)} | default(none) | match('{quoted(number.pattern)}')"
     year, figures = (1, 0) if number.number_first else (0, 1)
-    ending = "| date('%y') | year" if number.short_year else "| int"
-    return {"saksaar": f"{found} | part({year}) {ending}", "sakssekvensnummer": f"{found} | part({figures}) | int"}
+    filters = "| date('%y') | year" if number.short_year else "| int"
+    return {"saksaar": f"{match} | part({year}) {filters}", "sakssekvensnummer": f"{match} | part({figures}) | int"}
 
 
 def _in_toml(text: str) -> str:

@@ -268,8 +268,13 @@ class _Proposal:
         above = _path(*route)
         parent = {"parent": {"key": f"= {above}.row_key", "type": _CASE}}
         if proposed.post:
-            post = {**rule, "type": _POST, "when": f"= {_both(above, _path(proposed.direction_column))}", **parent}
-            post |= {"fields": fields, "parties": [*parties, _nobody(parties)] if parties else []}
+            post = {
+                **rule,
+                "type": _POST,
+                "when": f"= {_condition_of(above, _path(proposed.direction_column))}",
+                **parent,
+            }
+            post |= {"fields": fields, "parties": [*parties, _unnamed_party(parties)] if parties else []}
             self._take(_tables_last({k: v for k, v in post.items() if v != []}), table, self._say("db-post"), proposed)
         inside = {"for": rule["for"], "when": f"= {above} | default(none)", **_without(rule, "for"), **parent}
         self._take(_tables_last(inside), table, what, ProposedFields() if proposed.post else proposed)
@@ -470,7 +475,7 @@ def _without(rule: Mapping[str, object], *names: str) -> dict[str, object]:
     return {key: value for key, value in rule.items() if key not in names}
 
 
-def _both(first: str, second: str) -> str:
+def _condition_of(first: str, second: str) -> str:
     return f"({first} | default(none)) and ({second} | default(none))"
 
 
@@ -481,11 +486,11 @@ def _internal(party: dict[str, object]) -> dict[str, object]:
     return {**party, "fields": {**fields, "korrespondanseparttype": role}} if isinstance(fields, dict) else party
 
 
-def _nobody(parties: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def _unnamed_party(parties: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """The party of a post that names nobody: an archive takes none without one."""
-    named = " or ".join(f"({str(party['when']).removeprefix('= ')})" for party in parties)
+    conditions = " or ".join(f"({str(party['when']).removeprefix('= ')})" for party in parties)
     fields = {"korrespondanseparttype": "IA", "korrespondansepartNavn": _UNKNOWN}
-    return {"when": f"= not ({named})", "fields": fields}
+    return {"when": f"= not ({conditions})", "fields": fields}
 
 
 def _day(column: str | None) -> str:
