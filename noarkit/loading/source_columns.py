@@ -44,7 +44,8 @@ _TEXTS = frozenset(
 """Keys of a recipe whose values are texts, so that what stands there is told and not used."""
 _SCREENING_KEYS = SCREENING | {"skjerming", "screening", "tilgangsrestriksjon", "when"}
 _CASE = "Saksmappe"
-_SENDERS, _RECEIVERS = '["EA", "IA"]', '["EM", "EK", "GM", "IM", "IK"]'
+_SENDERS, _RECEIVERS = '["EA"]', '["EM", "EK", "GM", "IM", "IK"]'
+"""Who a post that came in is from: a sender inside the house is who an archive is given where nobody is named."""
 _OPEN = "json_extract(fields, '$.avsluttetDato') IS NULL"
 
 

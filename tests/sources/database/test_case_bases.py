@@ -226,3 +226,25 @@ def test_a_check_of_a_recipe_tells_of_columns_before_any_plan(tmp_path: Path) ->
     assert done.returncode == 4
     assert "sak.unntatt has words for screening" in done.stdout
     assert "sak.saksnr looks like" in done.stdout
+
+
+def test_posts_without_correspondents_and_numbers_that_contradict_are_told_by_the_plan(tmp_path: Path) -> None:
+    recipe = new_project(tmp_path, BASES["saksnr"]).replace('"ask"', '"close"')
+    letters = recipe.index('[[map]]\nfor = "brev"')
+    without_parties = re.sub(r"(?s)\[\[map\.parties\]\].*?(?=\[map\.parent\])", "", recipe[letters:], count=1)
+    cases = without(recipe[:letters], "sakssekvensnummer").replace(
+        "[map.fields]", '[map.fields]\nmappeID = "= record.saksnr"\nsakssekvensnummer = 7', 1
+    )
+    (tmp_path / "odd.toml").write_text(cases + without_parties, "utf-8")
+    done = noarkit("plan", "sqlite:///base.db", "--recipe", "odd.toml", "-o", "run", "--lang", "nb", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Saksnumre         {CASES} saker får andre numre enn i kilden" in done.stdout
+    # the sender inside the house that an archive demands does for what went out, if not for N327
+    assert (
+        f"Korrespondanse    {2 * CASES} inngående brev uten avsender utenfra, eller utgående uten mottaker"
+        in done.stdout
+    )
+    with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as db:
+        notes = dict(db.execute("SELECT code, count(DISTINCT record) FROM note GROUP BY code"))
+    assert notes["W264"] == CASES
+    assert notes["W263"] == 2 * CASES
