@@ -47,6 +47,8 @@ class ProposedFields:
 
     fields: dict[str, object] = field(default_factory=dict)
     parties: list[dict[str, object]] = field(default_factory=list)
+    record_parties: list[dict[str, object]] = field(default_factory=list)
+    """The same of a record that went no way."""
     codes: dict[str, dict[str, object]] = field(default_factory=dict)
     number: CaseNumber | None = None
     doubted_lines: list[str] = field(default_factory=list)
@@ -97,7 +99,8 @@ def document_fields(table: Table, stats: TableStats, words: Words) -> ProposedFi
             proposed.fields[name] = _day(table, names[name], meanings)
     if proposed.post:
         proposed.fields[_JOURNAL_DAY] = _journal_day(names)
-    proposed.parties = [correspondent(path(names[name]), name, proposed.post) for name in _PARTIES if name in names]
+    for post, parties in ((proposed.post, proposed.parties), ("", proposed.record_parties)):
+        parties += [correspondent(path(names[name]), name, post) for name in _PARTIES if name in names]
     _screening(table, names, words, proposed)
     return proposed
 

@@ -260,7 +260,7 @@ class _Proposal:
         rule["fields"] = _without(fields, *_OF_POSTS)
         parties = [*proposed.parties, *self._parties(table, "korrespondansepart", proposed.post)]
         if parties:
-            rule["parties"] = parties if not proposed.post else [_internal(party) for party in parties]
+            rule["parties"] = [*proposed.record_parties, *self._parties(table, "korrespondansepart")]
         what = self._say("db-record")
         if route is None:
             self._take({**rule, "parents": [_folder_of(table)]}, table, what, proposed)
@@ -477,13 +477,6 @@ def _without(rule: Mapping[str, object], *names: str) -> dict[str, object]:
 
 def _condition_of(first: str, second: str) -> str:
     return f"({first} | default(none)) and ({second} | default(none))"
-
-
-def _internal(party: dict[str, object]) -> dict[str, object]:
-    """A party of a record that went no way."""
-    fields = party["fields"]
-    role = "IM" if "'IM')" in str(fields) else "IA"
-    return {**party, "fields": {**fields, "korrespondanseparttype": role}} if isinstance(fields, dict) else party
 
 
 def _unnamed_party(parties: Sequence[Mapping[str, object]]) -> dict[str, object]:
