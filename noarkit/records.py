@@ -196,6 +196,11 @@ class MailFiler(Protocol):
 class Joining(Protocol):
     """A source that joins what it holds with a register that lies beside it."""
 
+    @property
+    def has_register(self) -> bool:
+        """True where there is a register to join with."""
+        ...
+
     def register_account(self) -> RegisterAccount | None:
         """How rows and places were joined when the records were read last; None where there is no register."""
         ...

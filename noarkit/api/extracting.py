@@ -31,14 +31,13 @@ from noarkit.forms.metadata.facts import own_facts, read_facts
 from noarkit.forms.registry import known_forms
 from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
-from noarkit.loading.folder import RunFolder
-from noarkit.loading.load_proof import LoadedRun, loaded_into
+from noarkit.loading.folder import RunFolder, runs_in
+from noarkit.loading.load_proof import LoadedRun, as_told_last, loaded_into
 from noarkit.loading.options import Cluster, parse_cluster
 from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.option_fields import option
 from noarkit.reports.deliveries import judged_facts, note_verdict
 from noarkit.results import Result
-from noarkit.retention.forgetting import runs_in
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.event_log import log_if_watched
 from noarkit.settings import Place, Settings, resolve_settings
@@ -200,7 +199,7 @@ def _loads_into(identity: str, runs: Sequence[Path], target: Path) -> tuple[Load
         if run.resolve() not in loads:
             with suppress(NoarkitError, sqlite3.Error, OSError):  # nobody named it, and `noarkit runs` tells its fault
                 loads[run.resolve()] = loaded_into(RunFolder(run), identity)
-    return tuple(load for load in loads.values() if load is not None)
+    return as_told_last([load for load in loads.values() if load is not None])
 
 
 def _raise_if_asked(stop_request: StopRequest) -> None:

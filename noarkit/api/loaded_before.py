@@ -16,7 +16,7 @@ from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import RunFolder, runs_in
 from noarkit.loading.follow_up import read_earlier_run
 from noarkit.loading.next_step import commands_for_other_root
 from noarkit.loading.other_root import OtherRoot, find_other_root
@@ -24,7 +24,6 @@ from noarkit.loading.preflight import find_identity
 from noarkit.loading.request import RunRequest, request_of_plan
 from noarkit.places import own_kind
 from noarkit.records import Source
-from noarkit.retention.forgetting import runs_in
 
 EVENTS: EventFields = {"other_root_unknown": {"code": "text"}}
 _BRIEFLY = RetryPolicy(patience_s=2)  # for a question that the work can do without

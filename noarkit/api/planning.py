@@ -133,6 +133,7 @@ def plan_with(
         accept_loss=tuple(options.accept_loss),
         accepted_by="{operator}@{machine}".format_map(imprint(settings).to_dict()),
         since=None if earlier is None else earlier.folder,
+        same_as=None if options.same_as is None else RunFolder(Path(options.same_as)),
         codes=codes,
         archive=archive_place.name if archive_place.is_named or earlier is not None else None,
         free_numbers=None if codes is None else partial(_free_numbers, archive_place, emit),

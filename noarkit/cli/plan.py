@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any  # facts of a page, plain JSON
 
 import click
 
@@ -25,7 +25,8 @@ from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
 from noarkit.reports import has_plan_page, plan_report
-from noarkit.reports.lists import MAIL_LIST, NOT_IN_ARCHIVE, REGISTER_LIST
+from noarkit.reports.lists import MAIL_LIST, NOT_IN_ARCHIVE, OTHER_VALUES, REGISTER_LIST
+from noarkit.reports.meeting_words import keeps_values, meeting_lines
 from noarkit.settings import Settings, resolve_settings
 from noarkit.words.texts import Texts, grouped
 
@@ -241,6 +242,14 @@ def _column_lines(texts: Texts, columns: Mapping[str, Any]) -> Iterator[str]:
             yield texts.say(f"plan.{name}", count=columns[name])
 
 
+def _other_values(session: Session, folder: RunFolder, facts: Mapping[str, Any]) -> Iterator[str]:
+    """What has other values in the source than earlier runs loaded, and where all of it is listed."""
+    texts, meeting = session.texts, facts.get("meeting")
+    yield from (texts.say("plan.other-values", told=line) for line in meeting_lines(meeting, texts))
+    if keeps_values(meeting):
+        yield texts.say("plan.other-values-stay", list=folder.path / OTHER_VALUES)
+
+
 def _mail_lines(texts: Texts, counts: Mapping[str, int] | None, folder: RunFolder) -> Iterator[str]:
     """How mails were filed by case number, where they were."""
     if counts:
@@ -261,7 +270,13 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
         f"{grouped(number)} {kind}" for kind, number in result.entities.items() if is_told_all or kind not in _PLUMBING
     )
     lines = [texts.say("plan.read", count=read, made=entity_counts or "–")]
-    lines += [texts.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
+    facts = plan_report(folder)
+    changed = (facts.get("meeting") or {}).get("with_documents")
+    if facts.get("meeting"):
+        lines.append(texts.say("plan.loadable", count=count["mapped"]))
+    numbers = {name: number for name, number in count.items() if name != "mapped" and number}
+    lines += [texts.say(f"plan.{name}", count=number, changed=changed or None) for name, number in numbers.items()]
+    lines += _other_values(session, folder, facts)
     lines += _plan_notes(session, folder)
     lines.append(texts.say("plan.cut", size=texts.size(result.bytes)))
     if is_told_all:

@@ -34,7 +34,7 @@ from noarkit.places import is_run
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.signals import end_by, status_signal, stop_signals
 from noarkit.settings import Settings, explicit_settings
-from noarkit.words.texts import grouped
+from noarkit.words.texts import Texts, grouped
 
 _MILD = {ITEMS, *(code for code, state in STATES.items() if state == "paused")}
 _RULE = "─" * 74
@@ -214,10 +214,23 @@ def _number_lines(session: Session, folder: RunFolder, totals: Numbers, summary:
         if name == "already_there" and totals.new_versions:
             newer = f"{grouped(totals.new_versions):<10} {texts.say('end.of-there')}"
             yield _row("    " + texts.say("end.new_versions"), newer)
+        if name == "already_there" and not dry_run:
+            yield from (_row("    " + texts.say("end.other_values"), line) for line in _other_values(folder, texts))
     if totals.in_doubt:
         yield _row(texts.say("end.in_doubt"), texts.say("end.chunks", count=totals.in_doubt))
     if totals.bytes:
         yield _row(texts.say("end.bytes"), texts.say("end.hashed", size=texts.size(totals.bytes)))
+
+
+def _other_values(folder: RunFolder, texts: Texts) -> Iterator[str]:
+    # only where a run is told of: these read plans
+    from noarkit.loading.earlier_runs import meeting_in
+    from noarkit.reports.meeting_words import meeting_lines
+
+    meeting = None
+    with suppress(NoarkitError, OSError):
+        meeting = meeting_in(folder)
+    yield from meeting_lines(None if meeting is None else meeting.facts(), texts)
 
 
 _LISTS = {

@@ -20,7 +20,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import RunSummary, print_summary, require_run, settings
 from noarkit.errors import NoarkitError, PartNotReady, UsageFault
 from noarkit.events import EventFields
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import RunFolder, runs_in
 from noarkit.loading.next_step import steps_to_join
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import parse_part
@@ -28,7 +28,6 @@ from noarkit.loading.state import read_state
 from noarkit.reports.dashboard import write_dashboard
 from noarkit.reports.deliveries import Delivery, deliveries_in
 from noarkit.reports.verdict_words import verdict_sentence
-from noarkit.retention.forgetting import runs_in
 from noarkit.settings import imprint
 from noarkit.words.texts import grouped
 

@@ -12,9 +12,8 @@ from noarkit.cli.next_command import next_rows
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import RunSummary, print_summary, require_run
 from noarkit.errors import UsageFault
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import RunFolder, runs_in
 from noarkit.reports.lists import DELIVERED
-from noarkit.retention.forgetting import runs_in
 from noarkit.words.texts import grouped
 
 _EVERY_S = 2.0

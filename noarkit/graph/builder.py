@@ -14,7 +14,7 @@ from itertools import islice
 import orjson
 
 from noarkit.graph.entity import AlreadyThere, Content, CreationMode, Entity, MappedRecord, Note, SetAside, Skipped
-from noarkit.graph.store import INDEXES, GraphStore, fields_json
+from noarkit.graph.store import INDEXES, IS_THERE, GraphStore, fields_json
 from noarkit.model import metamodel
 
 # Several records may name them; they are made once. A label of theirs comes along with them.
@@ -177,8 +177,8 @@ class GraphBuilder:
                 return
         self._next_record = number + 1
         root = item.root or _root(item.entities, self._family)
-        root_place = known.get(root) if root else None
-        batch.records.append((number, item.record_key, "mapped", root_place[0] if root_place else None, None, None))
+        root_place, stood = known.get(root) if root else None, IS_THERE if item.is_there else None
+        batch.records.append((number, item.record_key, "mapped", root_place[0] if root_place else None, None, stood))
         for note in item.notes:
             batch.notes.append((number, None, note.code, 0, _json(note.data)))
 

@@ -79,12 +79,14 @@ class Entity:
 class MappedRecord:
     """What one source record becomes. Entities come parents first; one already planned by an earlier record (a folder,
     a class) may come again with the same key and is then taken once. `root` is the key of the entity that stands for
-    the record itself; where it is not given, the last folder or record among the entities."""
+    the record itself; where it is not given, the last folder or record among the entities. `is_there` says that an
+    earlier run loaded it, so that only what is new of it will be."""
 
     record_key: str
     entities: tuple[Entity, ...]
     notes: tuple[Note, ...] = ()
     root: str | None = None
+    is_there: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ _TABLES = (
     " PRIMARY KEY (shard, n)) WITHOUT ROWID",
 )
 
+IS_THERE = '{"there":true}'
+"""The data of a planned record that an earlier run loaded."""
 _ENTITY_ROWS = "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM entity"
 
 # made after the rows stand, which is far quicker than beside them
@@ -179,6 +181,11 @@ class GraphStore:
     def count(self, table: str, condition: str = "1") -> int:
         """How many rows a table holds; `table` and `condition` are never data."""
         return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()[0])  # noqa: S608  # our own words
+
+    def record_counts(self) -> dict[str, int]:
+        """How many records have which state; those to be loaded that earlier runs loaded are already there."""
+        state = f"CASE WHEN state = 'mapped' AND data = '{IS_THERE}' THEN 'already_there' ELSE state END"
+        return dict(self.db.execute(f"SELECT {state}, count(*) FROM record GROUP BY 1 ORDER BY 1").fetchall())  # noqa: S608  # our own words
 
     def between(self, first: Position, last: Position) -> Iterator[PlannedEntity]:
         """The entities of a range of the order, both ends included."""

@@ -16,6 +16,7 @@ What comes before a load:
     spine            fonds, series, creators, classification
     remote_hashing   documents hashed by the machines of a cluster while a plan is made
     follow_up        a plan that follows an earlier run: of the same source, into the same archive
+    earlier_runs     what a plan meets of the runs before it: what is new, and what has other values now
     other_root       whether the archive holds the same already, under another root
     renamed_content  content of a plan that an earlier run archived under other keys
 

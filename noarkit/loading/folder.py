@@ -200,3 +200,11 @@ def _name_of(folder: RunFolder) -> str:
 
 AS_RUN = json_field("run", _name_of)
 """How a result tells the run that it is of."""
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The run folders right here, or one level below, or below `runs`; the oldest plan first."""
+    places = {
+        plan.parent for pattern in ("plan.json", "*/plan.json", "runs/*/plan.json") for plan in folder.glob(pattern)
+    }
+    return sorted(places, key=lambda place: ((place / "plan.json").stat().st_mtime_ns, str(place)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
+from noarkit.loading.earlier_runs import meeting_of, run_before
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import last_certificate
 from noarkit.loading.numbers import loaded_objects
@@ -50,7 +51,7 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
     numbers = state.numbers
     with closing(folder.graph_store()) as graph:
         source = PurePosixPath(graph.meta("source_where") or "").name
-        columns = column_facts(graph)
+        columns, meeting = column_facts(graph), meeting_of(graph)
     load = Load(
         str(folder.path.resolve()),
         str(folder.plan()["sha256"]),
@@ -61,8 +62,21 @@ def loaded_into(folder: RunFolder, identity: str) -> LoadedRun | None:
         numbers.set_aside + numbers.refused + numbers.skipped,
         unused=len(columns["unused"]),
         **{name: int(columns[name]) for name in ("unnumbered", "undated", "still_open")},
+        differing=0 if meeting is None else meeting.differing,
+        cases="" if meeting is None else meeting.cases_named,
     )
     return LoadedRun(folder, load)
+
+
+def as_told_last(loads: Collection[LoadedRun]) -> tuple[LoadedRun, ...]:
+    """The loads, where only the last of several that follow each other says which values the source has otherwise."""
+    followed = {before.resolve() for behind in loads if (before := run_before(behind.folder)) is not None}
+    return tuple(
+        replace(behind, load=replace(behind.load, differing=0, cases=""))
+        if behind.folder.path.resolve() in followed
+        else behind
+        for behind in loads
+    )
 
 
 def proof_now(load: Load) -> LoadProof:

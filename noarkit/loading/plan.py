@@ -6,10 +6,8 @@ planned anew. Single bad records are set aside; what makes the whole plan imposs
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +24,7 @@ from noarkit.graph.entity import AlreadyThere, Entity, MappedRecord, SetAside, S
 from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
-from noarkit.loading.attached import attach_run, read_only_address
+from noarkit.loading.earlier_runs import MEETING, EarlierRuns, PlanMeeting
 from noarkit.loading.folder import AS_RUN, DraftRun, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.numbering import FreeNumbers, number_units
@@ -135,6 +133,8 @@ class PlanSpec:
     accept_loss: tuple[str, ...] = ()
     accepted_by: str = ""
     since: RunFolder | None = None
+    same_as: RunFolder | None = None
+    """The run whose keys are taken, of another place."""
     codes: Mapping[str, frozenset[str]] | None = None
     archive: str | None = None
     """The archive that the plan is made for, where somebody named one."""
@@ -240,31 +240,34 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     checks = EntityChecks(spec.codes, fixed_mapper.new_codes if fixed_mapper else None)
     builder = GraphBuilder(store, spec.external_system, checks)
     builder.targets(spec.mapper.targets())
-    # copies may have been made since of what has not changed itself
-    earlier = None if isinstance(spec.mapper, CountingMapper) else spec.since
     evidence_counts = Counter[str]()
-    with _EarlierRun(earlier) as was_archived:
+    with EarlierRuns(spec.since or spec.same_as) as earlier:
+        meeting = _meeting(spec, earlier)
+        meeting.take_targets(spec.mapper.targets())
         items = spec.source.records(emit)
         if spec.job_workers is not None:
-            items = RemoteHashing(spec.source, spec.job_workers, was_archived).items(items)
+            items = RemoteHashing(spec.source, spec.job_workers, earlier.is_unchanged).items(items)
         for read, item in enumerate(items, 1):
             if isinstance(item, Groundwork):
                 builder.targets(item.entities, item.notes)
             elif not isinstance(item, SourceRecord):
                 builder.add(item)
-            elif was_archived(item):
-                builder.add(AlreadyThere(item.key, item.contents))
             else:
-                if spec.watch is not None:
+                is_unchanged = spec.since is not None and earlier.is_unchanged(item)
+                planned = _plan_record(spec, meeting, item, is_unchanged=is_unchanged)
+                is_new = not isinstance(planned, AlreadyThere)
+                if is_new and spec.watch is not None:
                     spec.watch.see(item)
-                if spec.dates.spans and "date_from" in item.fields:
+                if is_new and spec.dates.spans and "date_from" in item.fields:
                     evidence_counts[str(item.fields["date_from"] or NO_EVIDENCE)] += 1
-                builder.add(_map_record(spec, item))
+                builder.add(planned)
             if read % _TELL_EVERY == 0:
                 emit(Event("read", {"records": read}))
     builder.finish()
     if spec.watch is not None:
         refuse_unused_screening(spec.watch.unused())
+    if spec.since is not None or spec.same_as is not None:
+        store.remember(MEETING, orjson.dumps(asdict(meeting.meeting), default=tuple).decode())
     if evidence_counts:
         store.remember(DATE_EVIDENCE, orjson.dumps(evidence_counts, option=orjson.OPT_SORT_KEYS).decode())
     source = innermost(spec.source)
@@ -278,6 +281,31 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     if isinstance(spec.mapper, CountingMapper):
         for name, value in spec.mapper.to_remember().items():
             store.remember(name, orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+
+
+def _meeting(spec: PlanSpec, earlier: EarlierRuns) -> PlanMeeting:
+    """What takes the records of a plan that follows others. What changes can be told by documents alone where recipe
+    and copies are the same, and no register says anything of them."""
+    source = innermost(spec.source)
+    is_joined = isinstance(source, Joining) and source.has_register
+    compares = is_joined or isinstance(spec.mapper, CountingMapper) or not earlier.were_planned_by(spec.recipe)
+    # what was closed is never changed
+    follows = {} if spec.close else spec.follow
+    is_followed = spec.since is not None or spec.same_as is not None
+    return PlanMeeting(earlier, follows, is_followed and compares, has_same_places=spec.same_as is None)
+
+
+def _plan_record(
+    spec: PlanSpec, meeting: PlanMeeting, record: SourceRecord, *, is_unchanged: bool
+) -> MappedRecord | SetAside | Skipped | AlreadyThere:
+    if not is_unchanged:
+        return meeting.take(record, _map_record(spec, record), is_unchanged=False)
+    if not meeting.compares:
+        return AlreadyThere(record.key, record.contents)
+    # copies are found by the checksums of their documents; nothing else need be read of what is there
+    reads = isinstance(spec.mapper, CountingMapper)
+    planned = meeting.take(record, _map_record(spec, record) if reads else spec.mapper.map(record), is_unchanged=True)
+    return planned if reads or isinstance(planned, AlreadyThere) else _map_record(spec, record)
 
 
 def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
@@ -389,7 +417,7 @@ def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:
 def _freeze(store: GraphStore, folder: RunFolder, spec: PlanSpec, now_s: Callable[[], float]) -> PlanResult:
     db = store.db
     sha256 = digest(store.db)
-    records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
+    records = store.record_counts()
     entities = dict(db.execute("SELECT type, count(*) FROM entity GROUP BY type ORDER BY type").fetchall())
     size = int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0])
     result = PlanResult(
@@ -412,41 +440,3 @@ def _freeze(store: GraphStore, folder: RunFolder, spec: PlanSpec, now_s: Callabl
     spec.describe(DraftRun(folder.path, planned=plan))
     folder.write_plan(plan)
     return result
-
-
-class _EarlierRun:
-    """An earlier run; a record is unchanged where its contents have the same size and time as in that."""
-
-    def __init__(self, since: RunFolder | None) -> None:
-        self._db: sqlite3.Connection | None = None
-        if since is not None:
-            self._db = sqlite3.connect(read_only_address(since.graph), uri=True)
-            attach_run(self._db, since)
-
-    def __enter__(self) -> Callable[[SourceRecord], bool]:
-        return self._unchanged
-
-    def __exit__(self, *_: object) -> None:
-        if self._db is not None:
-            with closing(self._db):
-                pass
-
-    def _unchanged(self, record: SourceRecord) -> bool:
-        if self._db is None or not record.contents:
-            return False
-        row = self._db.execute(
-            "SELECT r.n, r.state, e.state, r.data FROM record r LEFT JOIN run.entity e ON e.n = r.root WHERE r.key = ?",
-            (record.key,),
-        ).fetchone()
-        if row is None or (row[1] != "already_there" and row[2] not in ("done", "already_there")):
-            return False
-        if row[1] == "already_there":
-            was = [tuple(stamp) for stamp in orjson.loads(row[3] or "{}").get("contents", ())]
-        else:
-            was = self._db.execute(
-                "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n"
-                " WHERE e.record = ? AND c.locator NOT GLOB 'copies:*'",
-                (row[0],),
-            ).fetchall()
-        now = {(content.locator, content.size_bytes, content.modified_ns) for content in record.contents}
-        return bool(was) and now == set(was)

@@ -7,6 +7,7 @@ charts           rows → inline SVG             lists            the CSV behind
 copies_page      the facts of archival copies   side_by_side     a document beside its copy
 copies_words     what became of documents, in words
 verdict_words    whether a delivery is ready, and why not, in words
+meeting_words    what has other values than earlier runs loaded, in words
 deliveries       packages in a folder, each judged anew by the facts beside it
 person_page      where a person occurs          remedies         remedies and commands of a run
 premis           the custody chain of files    fixity           the checksum that names a package

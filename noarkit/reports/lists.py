@@ -6,6 +6,7 @@ skipped.csv    what a rule leaves out, with the reason it states      open.csv  
 retracted.csv  what was taken out of the archive again, with the id it had, and what stayed with the reason
 faults.csv     every fault and warning by code, one line a record
 mails.csv      which mails were not filed by the case number in their subject, with the reason
+other-values.csv  cases, records and others that have other values in the source than earlier runs loaded
 register.csv   what of a register and of the folders or files that it is of does not fit
 not-in-archive.csv  every value of the source that the archive has no place for
 delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
@@ -21,6 +22,7 @@ import orjson
 
 from noarkit.graph.losses import in_documents, losses
 from noarkit.loading.attached import open_plan_and_journal
+from noarkit.loading.earlier_runs import meeting_in
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
 from noarkit.loading.plan import MAIL, REGISTER
@@ -33,6 +35,7 @@ DELIVERED = "delivered-"
 NOT_IN_ARCHIVE = "not-in-archive.csv"
 REGISTER_LIST = "register.csv"
 MAIL_LIST = "mails.csv"
+OTHER_VALUES = "other-values.csv"
 
 
 def write_lists(folder: RunFolder, lang: str) -> list[Path]:
@@ -57,6 +60,11 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
         paths.append(write_csv(register_path, head_of_register, oddities))
     else:
         register_path.unlink(missing_ok=True)
+    other_path = folder.path / OTHER_VALUES
+    if others := list(_other_values(folder)):
+        paths.append(write_csv(other_path, ("number", "fields", "key", "will_follow"), others))
+    else:
+        other_path.unlink(missing_ok=True)
     mail_path = folder.path / MAIL_LIST
     if mail_rows := list(_unfiled(folder, texts_)):
         paths.append(write_csv(mail_path, ("remark", "key", "numbers"), mail_rows))
@@ -164,6 +172,12 @@ def _register(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
         account = orjson.loads(graph.meta(REGISTER) or "null")
     for kind, *cells in account["oddities"] if account else ():
         yield texts_.say(f"register.{kind}"), *cells
+
+
+def _other_values(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    meeting = meeting_in(folder)
+    for unit in meeting.units if meeting is not None else ():
+        yield unit.name, ", ".join(unit.fields), unit.key, "yes" if unit.will_follow else "no"
 
 
 def _unfiled(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:

@@ -12,6 +12,7 @@ import jinja2
 from noarkit.catalogue.moments import spoken, spoken_apart
 from noarkit.model.format_names import usual_name
 from noarkit.reports import charts
+from noarkit.reports.meeting_words import meeting_lines
 from noarkit.safe.clocks import iso_seconds
 from noarkit.settings import Imprint
 from noarkit.words import not_compared
@@ -81,6 +82,7 @@ def _environment(lang: str) -> jinja2.Environment:
         ),
         "reason": texts_.reason,
         "named": texts_.name_in_table,
+        "meeting_lines": partial(meeting_lines, texts=texts_),
         "moment": moment,
         "minute": minute,
         "spoken_apart": spoken_apart,

@@ -17,6 +17,7 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.screened import screened_types, screened_units
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
+from noarkit.loading.earlier_runs import meeting_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import DATE_EVIDENCE, MAIL, NO_EVIDENCE, REGISTER
 from noarkit.loading.source_columns import column_facts
@@ -107,7 +108,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
         db, plan = graph.db, folder.plan()
         disclosures = PlanDisclosures(db)
         recipe = graph.meta("recipe") or ""
-        records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state").fetchall())
+        records, meeting = graph.record_counts(), meeting_of(graph)
         return {
             "report": "plan",
             "version": PLAN_REPORT_VERSION,
@@ -145,6 +146,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "source_columns": column_facts(graph),
             "register": _register(graph),
             "mail_filing": _mail_filing(graph),
+            "meeting": None if meeting is None else meeting.facts(),
             "todays": [asdict(value) for value in managed_values(db)],
             "carried_values": int(graph.meta(CARRIED) or 0),
             "examples": _examples(db, disclosures),

@@ -47,7 +47,9 @@ def _reason_facts(reason: Reason, texts: Texts) -> dict[str, object]:
     return {
         **reason.to_dict(),
         "grade_word": texts.say(f"verdict.{grade}"),
-        "sentence": texts.fill(texts.forms("verdict_reasons", reason.code), {"count": reason.count}),
+        "sentence": texts.fill(
+            texts.forms("verdict_reasons", reason.code), {"count": reason.count, "units": reason.units or None}
+        ),
         "advice": _advice(reason, texts),
     }
 

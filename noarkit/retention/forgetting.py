@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import orjson
 
 from noarkit.errors import DiskFull, NoarkitError, Paused, RunLocked, RunNotProven
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import RunFolder, runs_in
 from noarkit.results import HIDDEN, Result, json_field, json_value
 from noarkit.retention.erasing import Erasure, ErasureOrder, erase_run
 from noarkit.retention.policy import KeepPolicy
@@ -79,14 +79,6 @@ class ForgottenRun(Result):
     def is_complete(self) -> bool:
         """True where nothing is left of what should go."""
         return _NOT_REMOVABLE not in self.reasons if self.erasure is None else self.erasure.is_complete
-
-
-def runs_in(folder: Path) -> list[Path]:
-    """The run folders right here, or one level below, or below `runs`; the oldest plan first."""
-    places = {
-        plan.parent for pattern in ("plan.json", "*/plan.json", "runs/*/plan.json") for plan in folder.glob(pattern)
-    }
-    return sorted(places, key=lambda place: ((place / "plan.json").stat().st_mtime_ns, str(place)))
 
 
 def forget_runs(folder: Path, policy: KeepPolicy, order: ErasureOrder) -> Iterator[ForgottenRun]:

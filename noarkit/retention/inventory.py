@@ -17,7 +17,7 @@ from noarkit.safe.removal import FileFacts, OpenFolder
 PLAN, LOCK = "plan.json", "run.lock"
 _STORES = r"graph|run(?:-\d+-of-\d+|-spine)?|bundle|delivery|fetched|written-back"
 _DATABASES = rf"(?:{_STORES})\.db(?:-wal|-shm|-journal|\.merging)?"
-_LISTS = r"(?:delivered-)?(?:ids|set-aside)|skipped|faults|open|not-in-archive|changed-there|left-out"
+_LISTS = r"(?:delivered-)?(?:ids|set-aside)|skipped|faults|open|not-in-archive|changed-there|other-values|left-out"
 _OURS = re.compile(
     rf"plan\.json|plan\.html|plan-report\.json|report\.(?:html|json)|estimate\.json|approvals\.jsonl|documents\.jsonl"
     rf"|(?:kept-)?changelog\.xml|premis\.xml|{_DATABASES}|(?:{_LISTS})\.csv"

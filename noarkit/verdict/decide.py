@@ -70,6 +70,9 @@ class Load(JsonObject):
 
     Of what the source says and the plan does not take: `unused` columns, cases that are `unnumbered` or have another
     number, folders and records that are `undated`; `still_open` cases that only the load closed.
+
+    `differing` is how many cases and records its plan would have given other values than earlier runs gave them, and
+    `cases` names the first of them.
     """
 
     run: str
@@ -86,6 +89,8 @@ class Load(JsonObject):
     unnumbered: int = 0
     undated: int = 0
     still_open: int = 0
+    differing: int = 0
+    cases: str = ""
 
     @property
     @json_value()
@@ -98,7 +103,7 @@ class Load(JsonObject):
         """A load that was kept. Raises `TypeError` for what is none."""
         load = cls(**values)
         for field in fields(cls):
-            kind = str if field.name in ("run", "plan_sha256", "source", "proof") else int
+            kind = str if field.name in ("run", "plan_sha256", "source", "proof", "cases") else int
             if not isinstance(getattr(load, field.name), kind):
                 raise TypeError(field.name)
         return load
@@ -195,6 +200,9 @@ def _of_loads(loads: tuple[Load, ...]) -> Iterator[Reason]:
         yield Reason("load-in-part", "remark", proved_in_part)
     if gap := sum(load.gap for load in loads):
         yield Reason("source", "stops", gap)
+    if differing := sum(load.differing for load in loads):
+        cases = "; ".join(load.cases for load in loads if load.cases)
+        yield Reason("other-values", "stops", differing, units=cases)
     if redated := sum(load.redated for load in loads):
         yield Reason("load-dates", "stops", redated)
     for code, grade, name in _OF_COLUMNS:

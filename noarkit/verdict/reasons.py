@@ -57,6 +57,7 @@ _KINDS = (
     ReasonKind("case-numbers", "making", "records-manager"),
     ReasonKind("source-dates", "making", "records-manager"),
     ReasonKind("agreement", "making", "records-manager"),
+    ReasonKind("other-values", "making", "records-manager"),
     # to be told with the package
     ReasonKind("load-unknown", "making", "records-manager"),
     ReasonKind("load-in-part", "making", "records-manager"),

@@ -39,6 +39,8 @@ class Reason(JsonObject):
     count: int
     rules: tuple[str, ...] = ()
     accepted: Acceptance | None = None
+    units: str = ""
+    """The first cases that it is said of, by their numbers."""
 
     @property
     @json_value()

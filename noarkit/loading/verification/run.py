@@ -19,6 +19,7 @@ from noarkit.events import Listener
 from noarkit.graph.losses import losses
 from noarkit.graph.store import GraphStore
 from noarkit.loading import registers
+from noarkit.loading.earlier_runs import meeting_in
 from noarkit.loading.findings import accepted_differences
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
@@ -130,9 +131,23 @@ class _Comparing:
         account_for_records(ledger, result, by_id=by_id)
         _count_unasked(ledger, result, by_id=by_id, with_fields=with_fields)
         return result
+        if with_fields:
+            _report_other_values(self.folder, ledger, result)
 
 
 def _count_losses(folder: RunFolder, result: VerifyResult) -> None:
+def _report_other_values(folder: RunFolder, ledger: Ledger, result: VerifyResult) -> None:
+    """Fields of what is not in the plan, since the load would not change it, and has other values in the source now."""
+    meeting = meeting_in(folder)
+    if meeting is None:
+        return
+    for unit in meeting.units:
+        if not ledger.db.execute("SELECT 1 FROM graph.entity WHERE key = ?", (unit.key,)).fetchone():
+            for name in unit.fields or ("*",):
+                result.report_change(FIELDS, "source_changed", Finding("V105", unit.key, name))
+    result.leave(FIELDS, "source_changed", max(0, meeting.differing + meeting.followed - len(meeting.units)))
+
+
     with closing(GraphStore.open(folder.graph)) as graph:
         fields: set[str] = set()
         for loss in losses(graph.db):

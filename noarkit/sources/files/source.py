@@ -107,6 +107,11 @@ class FileTree:
         follow = self._policy.links == "follow"
         return open_content(self._root, content, follow=follow, mail_limit_bytes=self._policy.mail_limit_bytes)
 
+    @property
+    def has_register(self) -> bool:
+        """True where a recipe names a register."""
+        return bool(self._policy.register.file)
+
     def register_account(self) -> RegisterAccount | None:
         """What the records that were read last had to do with the register; None where there is none."""
         return self._account
