@@ -107,7 +107,9 @@ def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents:
         for actual in actuals
         if parent in by_id and not _is_own_key(comparison.ledger, actual)
     ]
-    markers = Markers(comparison.archive, comparison.log, comparison.expectation.facts.sets_system_fields)
+    markers = Markers(
+        comparison.archive, comparison.log, comparison.others, comparison.expectation.facts.sets_system_fields
+    )
     markers.read(below.family, [actual for _, actual in extras])
     states = {place.id: place.state for place in parents}
     for parent, actual in extras:

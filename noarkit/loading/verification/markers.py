@@ -1,6 +1,6 @@
 """What proves that a run of noarkit put an object there: the uuid that noarkit makes of its source key, the anchor of
-the chunk that it came in, or, where the account may not write uuids, the change log, which says that the run's own
-account made it. A source key alone proves nothing: anybody can write one.
+the chunk that it came in, the journal of a run that lies beside this one, or, where the account may not write uuids,
+the change log, which says that the run's own account made it. A source key alone proves nothing: anybody can write one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from noarkit.archive.values import Query, SavedObject
 from noarkit.loading.lookup import uuid_of_key
 from noarkit.loading.verification.changes import ChangeLog
 from noarkit.loading.verification.ledger import BEARERS
+from noarkit.loading.verification.other_runs import OtherRuns
 from noarkit.model import metamodel
-from noarkit.model.own_marks import CHUNK_ANCHORS
+from noarkit.model.own_marks import CHUNK_ANCHORS, OWN_SYSTEMS
 
 Marker = Literal["run", "foreign", ""]
 """Put there by a run; with a key or uuid as runs give them, and nothing that proves it; with neither."""
@@ -36,12 +37,15 @@ class Markers:
 
     archive: Archive
     log: ChangeLog
+    others: OtherRuns
     writes_uuids: bool
+    _made: frozenset[tuple[str, str]] = frozenset()
     _keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def read(self, family: str, extras: Sequence[SavedObject]) -> None:
         """Reads the external ids of these objects, anchors among them."""
         self._keys.clear()
+        self._made = self.others.find_made((extra.type, extra.id) for extra in extras)
         link = _OWNERS.get(family)
         for start in range(0, len(extras) if link else 0, _IDS_A_QUERY):
             parameters = {f"@p{i}": extra.id for i, extra in enumerate(extras[start : start + _IDS_A_QUERY])}
@@ -52,10 +56,15 @@ class Markers:
 
     def marker(self, actual: SavedObject, parent_id: str) -> Marker:
         """What the marks of an object prove."""
+        if (actual.type, actual.id) in self._made:
+            return "run"
         keys = self._keys.get(actual.id, [])
         uuid = str(actual.fields.get("uuid") or "").lower()
         if any(system == CHUNK_ANCHORS or uuid_of_key(system, key) == uuid for system, key in keys):
             return "run"
+        keys = [
+            key for key in keys if not key[0].startswith(OWN_SYSTEMS)
+        ]  # what a copy was made of is no key of its own
         # every folder and record of a run bears its key; what is below them is known by the kind of its uuid
         if not keys and (metamodel().types[actual.type].family in BEARERS or not _is_of_a_key(uuid)):
             return ""

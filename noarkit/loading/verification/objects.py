@@ -18,6 +18,7 @@ from noarkit.loading.verification.changes import Change, ChangeLog
 from noarkit.loading.verification.expectation import SCREENING, Expectation, Problem, is_empty
 from noarkit.loading.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, ArchivedEntity, Ledger
 from noarkit.loading.verification.order import keep_number
+from noarkit.loading.verification.other_runs import OtherRuns
 from noarkit.loading.verification.outcome import ACCEPTED, FIELDS, LINKS, Finding, VerifyResult
 from noarkit.loading.verification.screening import Screening
 from noarkit.loading.version_numbers import NUMBERS
@@ -85,6 +86,7 @@ class ObjectComparison:
     expectation: Expectation
     screening: Screening
     log: ChangeLog
+    others: OtherRuns
     result: VerifyResult
     with_fields: bool
     with_bytes: bool

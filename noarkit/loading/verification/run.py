@@ -34,6 +34,7 @@ from noarkit.loading.verification.keys import collect_keys, compare_keys, compar
 from noarkit.loading.verification.ledger import AMISS, ArchivedEntity, Ledger
 from noarkit.loading.verification.objects import ObjectComparison, compare_by_id, compare_many_links
 from noarkit.loading.verification.order import compare_order
+from noarkit.loading.verification.other_runs import OtherRuns
 from noarkit.loading.verification.outcome import FIELDS, LINKS, SUMS, Depths, Finding, SenderAcceptance, VerifyResult
 from noarkit.loading.verification.screening import Screening
 from noarkit.loading.verification.walk import account_for_records, count_new, walk_source
@@ -130,12 +131,11 @@ class _Comparing:
             compare_order(ledger, result, comparison.find_renumbering)
         account_for_records(ledger, result, by_id=by_id)
         _count_unasked(ledger, result, by_id=by_id, with_fields=with_fields)
-        return result
         if with_fields:
             _report_other_values(self.folder, ledger, result)
+        return result
 
 
-def _count_losses(folder: RunFolder, result: VerifyResult) -> None:
 def _report_other_values(folder: RunFolder, ledger: Ledger, result: VerifyResult) -> None:
     """Fields of what is not in the plan, since the load would not change it, and has other values in the source now."""
     meeting = meeting_in(folder)
@@ -148,6 +148,7 @@ def _report_other_values(folder: RunFolder, ledger: Ledger, result: VerifyResult
     result.leave(FIELDS, "source_changed", max(0, meeting.differing + meeting.followed - len(meeting.units)))
 
 
+def _count_losses(folder: RunFolder, result: VerifyResult) -> None:
     with closing(GraphStore.open(folder.graph)) as graph:
         fields: set[str] = set()
         for loss in losses(graph.db):
@@ -191,6 +192,7 @@ def _make_comparison(
         ),
         Screening(ledger, archive, screening, dict(codes.get(SCREENING, {}))),
         ChangeLog(archive),
+        OtherRuns(folder),
         result,
         with_fields=depths.reaches("fields"),
         with_bytes=depths.reaches("bytes"),
