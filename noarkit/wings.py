@@ -38,6 +38,17 @@ FACES = {
 REMEDY = "pip install --force-reinstall noarkit"
 
 
+EXTRAS = frozenset({"postgresql", "mysql", "pronom", "mcp", "cluster", "seal", "copies"})
+"""What pyproject.toml calls the libraries that only some commands need."""
+
+
+def extra_command(extra: str) -> str:
+    """The command that installs an extra; quoted, since some shells read brackets."""
+    if extra not in EXTRAS:
+        raise ValueError(extra)
+    return f"pip install 'noarkit[{extra}]'"
+
+
 def has_wing(name: str) -> bool:
     """True for a wing that is installed. A folder that is left of one, with no module in it, is none."""
     package = WINGS[name]

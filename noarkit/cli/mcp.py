@@ -12,6 +12,7 @@ from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
 from noarkit.events import EventFields
 from noarkit.secrets import SecretSource
+from noarkit.wings import extra_command
 
 EVENTS: EventFields = {"offered": {"url": "text"}}
 _DIR = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -37,7 +38,7 @@ def mcp_command(
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "anyio"):
             raise
-        raise UsageFault(what="no-mcp", where="noarkit mcp", do="pip install 'noarkit[mcp]'") from error
+        raise UsageFault(what="no-mcp", where="noarkit mcp", do=extra_command("mcp")) from error
     mcp_server = server(Tools([root.resolve() for root in roots], settings(session, None)), may_plan=allow_plan)
     if port is None:
         session.console.notify("mcp.stdio")

@@ -18,6 +18,7 @@ from noarkit.copies.policy import Policy
 from noarkit.copies.settings import CopySettings
 from noarkit.documents.poppler import Poppler
 from noarkit.safe.children import child_environment
+from noarkit.wings import extra_command
 
 LIBRARIES = ("pygfried", "pikepdf", "pypdfium2", "pillow", "img2pdf", "weasyprint")
 _MODULES = {"pillow": "PIL"}
@@ -45,7 +46,7 @@ def examine_tools(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]
     """Libraries, isolation, converters with the rules that each is for, fonts, and the second validator."""
     for name in LIBRARIES:
         if importlib.util.find_spec(_MODULES.get(name, name)) is None:
-            yield ToolCheck("library-missing", "note", {"tool": name})
+            yield ToolCheck("library-missing", "note", {"tool": name, "command": extra_command("copies")})
         else:
             yield ToolCheck("library", "ok", {"tool": name, "version": importlib.metadata.version(name)})
     isolated = sandbox_of(settings).isolated

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from noarkit.errors import UsageFault
+from noarkit.wings import extra_command
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -137,4 +138,4 @@ def _require_library() -> None:
     try:
         import cryptography  # noqa: F401  # that it is there is what is asked
     except ImportError as error:
-        raise UsageFault(what="no-cluster", where="cryptography", do="pip install 'noarkit[cluster]'") from error
+        raise UsageFault(what="no-cluster", where="cryptography", do=extra_command("cluster")) from error

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from noarkit.errors import ConfigFault, UsageFault
+from noarkit.wings import extra_command
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -111,4 +112,4 @@ def _library() -> None:
     try:
         import cryptography  # noqa: F401  # that it is there is what is asked
     except ImportError as error:
-        raise UsageFault(what="no-seal", where="cryptography", do="pip install 'noarkit[seal]'") from error
+        raise UsageFault(what="no-seal", where="cryptography", do=extra_command("seal")) from error

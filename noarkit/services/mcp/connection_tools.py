@@ -19,6 +19,7 @@ from noarkit.services.pace import Clock
 from noarkit.services.registry import find_kind
 from noarkit.services.scrub import Scrubber
 from noarkit.services.settings import Connection
+from noarkit.wings import extra_command
 
 if TYPE_CHECKING:
     from noarkit.services.mcp.client import Tools
@@ -60,7 +61,7 @@ def open_tools(connection: Connection) -> Iterator[Tools]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "httpx2", "anyio"):
             raise
-        raise UsageFault(what="no-mcp", where="--mcp", do="pip install 'noarkit[mcp]'") from error
+        raise UsageFault(what="no-mcp", where="--mcp", do=extra_command("mcp")) from error
     kind = find_kind(connection.service)
     if kind.tools is None:
         raise UsageFault(what="no-tools", where=connection.full_name)

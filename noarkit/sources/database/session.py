@@ -34,6 +34,7 @@ from noarkit.sources.database.address import (
 from noarkit.sources.database.faults import fault_of
 from noarkit.sources.database.local import LocalCopy, sqlite_uri
 from noarkit.sources.database.quiet import without_warnings
+from noarkit.wings import EXTRAS, extra_command
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -282,9 +283,8 @@ def connect(
         with without_warnings():  # of versions nobody tried: what they can do shows by itself
             connection = engine.connect()
     except ImportError as error:
-        raise UsageFault(
-            what="database-driver-missing", where=address.where, do=f"noarkit[{address.family}]"
-        ) from error
+        remedy = {"do": extra_command(address.family)} if address.family in EXTRAS else {}
+        raise UsageFault(what="database-driver-missing", where=address.where, **remedy) from error
     except DBAPIError as error:
         raise fault_of(address, error.orig or error) from error
     except (SQLAlchemyError, sqlite3.Error) as error:

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.documents.detect import looks_like_mail
-from noarkit.errors import ConfigFault
+from noarkit.errors import UsageFault
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.descriptors import read_at
 from noarkit.safe.line_worker import LineWorker
 from noarkit.safe.workplace import temporary_folder
+from noarkit.wings import extra_command
 
 _REMEMBERED = 50_000
 _HASHED_BYTES = 256 * 1024
@@ -46,7 +47,7 @@ class Puids:
 
     def __init__(self) -> None:
         if importlib.util.find_spec("pygfried") is None:
-            raise ConfigFault(where="puids", why="the extra `pronom` is not installed")
+            raise UsageFault(what="no-pronom", where="puids", do=extra_command("pronom"))
         self._worker: LineWorker | None = None
         self._known: OrderedDict[tuple[str, int, bytes], PuidMatch | None] = OrderedDict()
         self._open = ExitStack()

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from noarkit.errors import UsageFault
+from noarkit.wings import extra_command
 
 _SETTINGS: dict[str, object] = {
     # What a worker was at when it was lost is in doubt; only our coordinator may give it to another.
@@ -51,7 +52,7 @@ def distributed() -> Any:  # the library tells no types
     try:
         module: ModuleType = importlib.import_module("distributed")
     except ImportError as error:
-        raise UsageFault(what="no-cluster", where="distributed", do="pip install 'noarkit[cluster]'") from error
+        raise UsageFault(what="no-cluster", where="distributed", do=extra_command("cluster")) from error
     # What it has to say is for its own developers; what matters to a user is told by us.
     for name in ("distributed", "distributed.worker", "distributed.scheduler", "tornado", "asyncio"):
         logger = logging.getLogger(name)
