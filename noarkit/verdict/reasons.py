@@ -18,12 +18,14 @@ Owner = Literal["tool", "records-manager", "archive-administrator", "depot"]
 
 @dataclass(frozen=True, slots=True)
 class ReasonKind:
-    """A kind of reason. `can_be_accepted` is False for what no depot can agree to."""
+    """A kind of reason. `can_be_accepted` is False for what no depot can agree to; `needs_look` is True for what nobody
+    accepts in one go with others, since a person must have looked at each."""
 
     code: str
     origin: Origin
     owner: Owner
     can_be_accepted: bool = True
+    needs_look: bool = False
 
 
 _KINDS = (
@@ -38,7 +40,7 @@ _KINDS = (
     ReasonKind("ids", "making", "tool", can_be_accepted=False),
     ReasonKind("change-log", "making", "tool"),
     ReasonKind("leak", "making", "tool", can_be_accepted=False),
-    ReasonKind("identity-numbers", "records", "records-manager"),
+    ReasonKind("identity-numbers", "records", "records-manager", needs_look=True),
     ReasonKind("journals", "records", "archive-administrator"),
     ReasonKind("classes", "records", "archive-administrator"),
     ReasonKind("open", "records", "archive-administrator"),
@@ -53,11 +55,11 @@ _KINDS = (
     # known of the loads behind it, and of the delivery
     ReasonKind("load", "making", "records-manager"),
     ReasonKind("source", "making", "archive-administrator"),
+    ReasonKind("other-values", "making", "records-manager"),
     ReasonKind("load-dates", "making", "records-manager"),
     ReasonKind("case-numbers", "making", "records-manager"),
     ReasonKind("source-dates", "making", "records-manager"),
     ReasonKind("agreement", "making", "records-manager"),
-    ReasonKind("other-values", "making", "records-manager"),
     # to be told with the package
     ReasonKind("load-unknown", "making", "records-manager"),
     ReasonKind("load-in-part", "making", "records-manager"),

@@ -64,6 +64,11 @@ class Reason(JsonObject):
         """True if a depot may agree to it."""
         return REASONS[self.code].can_be_accepted
 
+    @property
+    def needs_look(self) -> bool:
+        """True if it is accepted by a command of its own, and by nobody who has not looked at each place."""
+        return REASONS[self.code].needs_look
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Result):

@@ -18,16 +18,14 @@ def remember_remark(remark: Frame, parent: Frame) -> None:
         parent.values[_IN_REMARK] = "yes"
 
 
-def has_number_in_open_text(frame: Frame) -> bool:
-    """True if the public title of a unit holds one; or its own title, its description or a remark, where nothing around
-    it is screened."""
-    if _is_screened(frame):
-        return _holds_number(frame, _ALWAYS_OPEN)
-    return _IN_REMARK in frame.values or _holds_number(frame, ("tittel", "beskrivelse", *_ALWAYS_OPEN))
-
-
-def _holds_number(frame: Frame, names: tuple[str, ...]) -> bool:
-    return any(has_identity_number(frame.values.get(name, "")) for name in names)
+def number_in_open_text(frame: Frame) -> str:
+    """Which text that anybody may read holds one: the public title of a unit; or its own title, its description or a
+    remark, where nothing around it is screened. Empty where none does."""
+    is_screened = _is_screened(frame)
+    names = _ALWAYS_OPEN if is_screened else ("tittel", "beskrivelse", *_ALWAYS_OPEN)
+    if name := next((name for name in names if has_identity_number(frame.values.get(name, ""))), ""):
+        return name
+    return "merknadstekst" if _IN_REMARK in frame.values and not is_screened else ""
 
 
 def _is_screened(frame: Frame) -> bool:

@@ -18,7 +18,7 @@ from noarkit.forms.noark5.rules.keys import (
     whole_number,
 )
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
-from noarkit.forms.noark5.rules.titles import SCREENED, has_number_in_open_text, remember_remark
+from noarkit.forms.noark5.rules.titles import SCREENED, number_in_open_text, remember_remark
 from noarkit.forms.noark5.rules.values import formats
 from noarkit.forms.noark5.rules.walk_state import UNITS, CountKey, Frame, WalkState
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
@@ -329,8 +329,8 @@ def _unit(state: WalkState, frame: Frame) -> None:
         if not is_uuid(key) and not state.strict_ids:
             state.hit("N303", frame.at, value=text)
         state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
-    if has_number_in_open_text(frame):
-        state.hit("N351", frame.at, element=frame.kind)
+    if name := number_in_open_text(frame):
+        state.hit("N351", frame.at, element=f"{frame.kind} {name}")
     opened_day, closed_day = values.get("opprettetDato"), values.get("avsluttetDato")
     if opened_day is not None and closed_day is not None and closed_day[:10] < opened_day[:10]:
         state.hit("N325", frame.at, first=opened_day, last=closed_day)
