@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -16,20 +16,24 @@ from noarkit.cli.line_names import line_request
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.errors import NotApproved, UsageFault
+from noarkit.errors import NotApproved, UsageFault, VerifyMismatch
 from noarkit.events import EventFields
+from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import command_line, free_name
 from noarkit.loading.request import GLOBALS, RunRequest
+from noarkit.projects.answers import BadAnswer, checked
 from noarkit.projects.lines import PACKAGE, line_of, newest
 from noarkit.projects.project import NONE, PROJECT_FILE, RECIPE_FILE, USUAL_POLICY, Project, project_text, read_project
 from noarkit.projects.questions import Question, answer, questions
 from noarkit.projects.road import REPEATED, STEPS, Step, StepName, road
+from noarkit.projects.successor import make_successor
 from noarkit.records import digest_of
 from noarkit.reports.deliveries import delivery_at
+from noarkit.reports.meeting_words import meeting_lines
 from noarkit.reports.verdict_words import verdict_sentence
 from noarkit.safe.atomic import write_text
 from noarkit.safe.foreground import run_in_front
-from noarkit.verdict import NOT_READY_EXIT
+from noarkit.verdict import NOT_READY_EXIT, Reason
 from noarkit.wings import has_wing, require_wing
 
 EVENTS: EventFields = {
@@ -40,6 +44,7 @@ EVENTS: EventFields = {
 _GOES_ON = (0, 3)
 """Exit codes after which the road goes on: done, or done but for what is listed."""
 _WAITS = NotApproved.exit_code
+_DIFFERS = VerifyMismatch.exit_code
 _AGAIN = 5
 """The same command, later."""
 
@@ -50,6 +55,7 @@ _AGAIN = 5
 @option("-o", "--output", type=FOLDER, metavar="PROJECT")
 @option("--no-copies", is_flag=True)
 @option("--register", metavar="DATABASE#TABLE")
+@option("--like", type=FOLDER, metavar="PROJECT")
 @option("--approve", is_flag=True)
 @option("--by", metavar="NAME")
 @option("--accept", multiple=True, metavar="REASON")
@@ -65,6 +71,7 @@ def deposit_command(
     output: Path | None,
     no_copies: bool,
     register: str | None,
+    like: Path | None,
     approve: bool,
     by: str | None,
     accept: tuple[str, ...],
@@ -79,6 +86,8 @@ def deposit_command(
             fix = "" if output is not None else f"-o {free_name(Path('project'))}"
             own = "source" if place is None else None
             raise UsageFault(what="missing-argument", where="noarkit deposit new", fix=fix, own=own)
+        if like is not None:
+            return _new_like(session, place, output, read_project(like))
         with_copies = not no_copies and has_wing("copies")
         return _new(session, place, output, with_copies=with_copies, register=register)
     if (approve or accept) and not by:
@@ -114,9 +123,7 @@ class _RoadOptions:
 
 def _new(session: Session, source: str, folder: Path, *, with_copies: bool, register: str | None) -> int:
     """Makes the folder, its file and its recipe; what is there already stays as it is."""
-    place = str(Path(source).absolute()) if Path(source).exists() else source
-    with working(session) as work:  # an address with a secret in it is refused before it is written anywhere
-        with_register(origins.source_at(place, settings(session, None), emit=work.emit), register)
+    place = _source_place(session, source, register)
     folder.mkdir(parents=True, exist_ok=True)
     text = project_text(place, USUAL_POLICY if with_copies else NONE, session.texts.lang)
     write_text(folder / PROJECT_FILE, text, replace=False)
@@ -124,12 +131,33 @@ def _new(session: Session, source: str, folder: Path, *, with_copies: bool, regi
     code = _run(session, ("recipe", "new", place, *listed, "-o", str(folder / RECIPE_FILE)))
     if code not in _GOES_ON:
         return code
-    project = read_project(folder)
+    return _print_project(session, read_project(folder))
+
+
+def _new_like(session: Session, source: str, folder: Path, old: Project) -> int:
+    """Makes a project with the answers, recipe and copies of another, and an archive of its own."""
+    make_successor(old, folder, _source_place(session, source))
+    return _print_project(session, read_project(folder))
+
+
+def _source_place(session: Session, source: str, register: str | None = None) -> str:
+    """The source as a project keeps it; an address with a secret in it is refused before it is written anywhere."""
+    place = str(Path(source).absolute()) if Path(source).exists() else source
+    with working(session) as work:
+        with_register(origins.source_at(place, settings(session, None), emit=work.emit), register)
+    return place
+
+
+def _print_project(session: Session, project: Project) -> int:
+    """What a new project asks, and the command that goes on with it."""
     notes = road(project, lambda: "")[0].notes
-    lines = [session.texts.say("deposit.made", path=project.file, count=len(notes))]
+    lines = [session.texts.say("deposit.made" if notes else "deposit.made-whole", path=project.file, count=len(notes))]
     lines += [f"  {_note(session, key, data)}" for key, data in notes]
-    session.console.result("project", "\n".join(lines), path=str(folder), questions=len(notes))
-    session.console.notify("deposit.next", command=next_command("deposit", folder, "--ask"))
+    session.console.result("project", "\n".join(lines), path=str(project.folder), questions=len(notes))
+    if notes:
+        session.console.notify("deposit.next", command=next_command("deposit", project.folder, "--ask"))
+    else:
+        session.console.notify("deposit.then", command=next_command("deposit", project.folder))
     return 0
 
 
@@ -142,16 +170,33 @@ def _look(session: Session, project: Project) -> tuple[Step, ...]:
 def _ask(session: Session, project: Project) -> None:
     """Puts each question to whoever sits at the terminal, and writes the answers into the files."""
     for question in questions(project):
-        sentence = _note(session, "question", {"question": question})
-        default = "" if question.is_optional else None
-        while (typed := _typed(sentence, default)) not in (question.choices or (typed,)):
-            session.console.notify("usage.not-one-of", value=typed, choices=", ".join(question.choices))
-        answer(question, typed)
+        answer(question, _answer(session, project, question))
 
 
-def _typed(sentence: str, default: str | None) -> str:
-    """What is typed below a question; click asks again while that is nothing, and there is no default."""
-    return str(click.prompt(sentence, default=default, show_default=False, prompt_suffix="\n> ", err=True)).strip()
+def _answer(session: Session, project: Project, question: Question) -> str:
+    """What is typed below a question; asked again while it cannot be an answer, and explained where `?` is typed."""
+    sentence = _note(session, "question", {"question": question})
+    while True:
+        typed = _typed(sentence)
+        if typed == "?":
+            session.console.notify("deposit.explained", told=_explanation(session, question))
+            continue
+        try:
+            return checked(question, typed, project)
+        except BadAnswer as bad:
+            session.console.notify(f"deposit.answer-{bad.why}", **bad.data)
+
+
+def _typed(sentence: str) -> str:
+    return str(click.prompt(sentence, default="", show_default=False, prompt_suffix="\n> ", err=True)).strip()
+
+
+def _explanation(session: Session, question: Question) -> str:
+    """What a question is about; what the file says of it, where there are no words of our own."""
+    texts, name = session.texts, f"deposit.explain-{question.key}"
+    if texts.has("say", name):
+        return texts.say(name)
+    return question.evidence or texts.say("deposit.explain-any", where=question.where)
 
 
 def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
@@ -170,6 +215,9 @@ def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
         if step.state == "waiting" and not is_approval:
             _print_road(session, project, steps, after=command)
             _print_questions(session, project)
+            if step.name == "verify":
+                return _DIFFERS
+            session.console.notify(f"deposit.waits-{_wait_reason(step)}", code=_WAITS)
             return _WAITS
         if step.name in finished:  # as where a source changes while it is read: that would never end
             _print_road(session, project, steps)
@@ -187,9 +235,17 @@ def _go_on(session: Session, project: Project, options: _RoadOptions) -> int:
     raise AssertionError("a road without an end")
 
 
+def _wait_reason(step: Step) -> str:
+    """What a step waits for: to be corrected, where something is wrong; else a person."""
+    is_wrong = any(key == "problem" or key.startswith("answer-") for key, _ in step.notes)
+    return "wrong" if is_wrong else step.name
+
+
 def _again(steps: tuple[Step, ...], options: _RoadOptions) -> Step | None:
-    """The step that is done and asked for once more; None where the road is not that far."""
-    return next((step for step in steps if step.name == options.first and step.state == "done"), None)
+    """The step that is done, or found wrong, and asked for once more; None where the road is not that far."""
+    may_be = ("done", "waiting") if options.first == "verify" else ("done",)
+    step = next((step for step in steps if step.name == options.first and step.state in may_be), None)
+    return step and replace(step, state="done")
 
 
 def _judge(session: Session, project: Project, options: _RoadOptions) -> int:
@@ -201,15 +257,44 @@ def _judge(session: Session, project: Project, options: _RoadOptions) -> int:
     return code
 
 
+def _successor_command(project: object) -> str:
+    """The command that begins anew what an archive that is loaded cannot take any more."""
+    if not isinstance(project, Project):
+        raise TypeError(project)
+    new = free_name(project.folder)
+    return next_command("deposit", "new", project.source, "-o", new, "--like", project.folder)
+
+
 def _print_acceptance(session: Session, project: Project) -> None:
     """The command that accepts all that keeps the newest package back, where a depot may agree to it."""
     package = newest(project.folder, PACKAGE)
     verdict = None if package is None else delivery_at(package).verdict
     reasons = () if verdict is None else [reason for reason in verdict.reasons if reason.stops]
-    accept = [word for reason in reasons if reason.can_be_accepted for word in ("--accept", reason.code)]
+    if any(reason.code == "other-values" for reason in reasons):
+        session.console.notify("deposit.anew", command=_successor_command(project))
+    for reason in (reason for reason in reasons if reason.needs_look):
+        _print_look(session, project, package, reason)
+    accept = [word for reason in reasons if _is_bundled(reason) for word in ("--accept", reason.code)]
     if accept:
         command = next_command("deposit", project.folder, *accept, "--by")
         session.console.notify("deposit.may-accept", command=command)
+
+
+def _is_bundled(reason: Reason) -> bool:
+    """True for a reason that is accepted with others by one command."""
+    return reason.can_be_accepted and not reason.needs_look
+
+
+def _print_look(session: Session, project: Project, package: Path | None, reason: Reason) -> None:
+    """Where each place of a reason is listed, how it is mended, and the command that accepts this reason alone."""
+    session.console.notify(
+        f"deposit.look-{reason.code}",
+        count=reason.count,
+        list=next_command("validate", package, "--report", "html", "-o", project.folder / f"{reason.code}.html"),
+        recipe=project.recipe,
+        anew=_successor_command(project),
+        accept=next_command("deposit", project.folder, "--accept", reason.code, "--by"),
+    )
 
 
 def _run(session: Session, words: tuple[str, ...]) -> int:
@@ -247,7 +332,7 @@ def _print_road(session: Session, project: Project, steps: tuple[Step, ...], aft
     for step in steps:
         line = f"{texts.say(f'deposit.is-{step.state}'):<9} {texts.say(f'deposit.step-{step.name}')}"
         command = _command(step.command) if step.command and step.state == "next" else None
-        notes = [f"          {_note(session, key, data)}" for key, data in step.notes]
+        notes = [f"          {_note(session, key, {**data, 'project': project})}" for key, data in step.notes]
         if step.name == "package" and step.state == "done":
             notes.append(f"          {_verdict(session, project)}")
         session.console.result("step", "\n".join([line, *notes]), step=step.name, state=step.state, command=command)
@@ -289,6 +374,14 @@ def _note(session: Session, key: str, data: Mapping[str, object]) -> str:
         problem = data["data"] if isinstance(data["data"], dict) else {}
         reason = texts.problem(str(data["problem"]), problem)
         return texts.say("deposit.problem", where=data["where"], line=data["line"], told=reason)
+    if key == "other-values":
+        text = "; ".join(meeting_lines(data["facts"], texts))  # type: ignore[arg-type]  # as the road notes it
+        return texts.say("deposit.other-values", told=text, command=_successor_command(data["project"]))
+    if key == "not-verified" and isinstance(data["run"], RunFolder):
+        retry = next_command("retry", data["run"].path, run=data["run"])
+        again = next_command("deposit", data["project"].folder, "--from", "verify")  # type: ignore[attr-defined]
+        commands = {"retry": retry, "again": again, "anew": _successor_command(data["project"])}
+        return texts.say("deposit.not-verified", run=data["run"].path, count=data["count"], **commands)
     if key == "old-plan":
         return texts.say(f"deposit.old-plan-{data['why']}", run=data["run"])
     if key == "unseen":

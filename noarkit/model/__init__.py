@@ -11,6 +11,7 @@ headings          which of its dates is the day of a thing
 system_values     dates, years and numbers that need the right UpdateSystemManaged
 own_marks         what noarkit itself leaves in an archive, by name
 identity_numbers  national identity numbers
+organisation_numbers  numbers of organisations, with their check digit
 disclosure        what may be shown of anything, and what people see of it until they give a reason
 """
 

@@ -7,10 +7,11 @@ Arguments come first, in their order. What is not there yet, as a run before the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.load_proof import proof_of_run
 from noarkit.loading.next_step import free_name
 from noarkit.loading.request import is_planned_by, request_of_plan
 from noarkit.loading.state import read_state
@@ -28,15 +29,45 @@ def line_of(command: str, project: Project) -> Line:
 
 def newest(folder: Path, stem: str) -> Path | None:
     """The one with the highest number among `run`, `run-2`, `run-3`."""
+    return next(_newest_first(folder, stem), None)
+
+
+def _newest_first(folder: Path, stem: str) -> Iterator[Path]:
     numbered = ((path, numbered_name(path.name)) for path in folder.glob(f"{stem}*"))
     numbers = {number: path for path, (name, number, suffix) in numbered if name == stem and not suffix}
-    return numbers[max(numbers)] if numbers else None
+    return (numbers[number] for number in sorted(numbers, reverse=True))
 
 
 def newest_run(project: Project) -> RunFolder | None:
     """The run of a project that was begun last, whether its plan was finished or not."""
     path = newest(project.folder, RUN)
     return None if path is None else RunFolder(path)
+
+
+def newest_loaded_run(project: Project) -> RunFolder | None:
+    """The newest run whose load was begun; plans that nobody approved are passed over."""
+    return next(_loaded_runs(project), None)
+
+
+def run_to_verify(project: Project) -> RunFolder | None:
+    """The newest run that loaded into the archive of the newest one, and that no certificate proves; the newest itself
+    where each is proved."""
+    runs = list(_loaded_runs(project))
+    identities = {run.path: read_state(run).identity for run in runs}
+    unproved = (run for run in runs if identities[run.path] == identities[runs[0].path] and not is_proved(run))
+    return next(unproved, runs[0] if runs else None)
+
+
+def is_proved(run: RunFolder) -> bool:
+    """True for a run that a certificate proves as it is now, and for one that put nothing into the archive."""
+    state = read_state(run)
+    is_empty = not state.numbers.archived + state.numbers.already_there
+    return is_empty or bool(state.retraction) or proof_of_run(run, state) != "none"
+
+
+def _loaded_runs(project: Project) -> Iterator[RunFolder]:
+    runs = map(RunFolder, _newest_first(project.folder, RUN))
+    return (run for run in runs if run.is_planned and read_state(run).begun)
 
 
 def _no_words(project: Project) -> Line:
@@ -74,7 +105,8 @@ def _ingest(project: Project) -> Line:
 
 
 def _verify(project: Project) -> Line:
-    return (*_run(project), *_archive(project), "--depth", project.depth)
+    run = run_to_verify(project) or newest_run(project)
+    return (*(() if run is None else (str(run.path),)), *_archive(project), "--depth", project.depth)
 
 
 def _extract(project: Project) -> Line:
@@ -136,10 +168,10 @@ def _plan_target(project: Project) -> Path:
 
 
 def _since(project: Project) -> Line:
-    """The run before it, where that was loaded: what is in the archive is not loaded again. What it loaded from another
-    place is known by its keys, and stays as the recipe of then made it."""
-    run = newest_run(project)
-    if run is None or not run.is_planned or not read_state(run).begun:
+    """The newest run that was loaded: what is in the archive is not loaded again. What it loaded from another place is
+    known by its keys, and stays as the recipe of then made it."""
+    run = newest_loaded_run(project)
+    if run is None:
         return ()
     request = request_of_plan(run)
     if request is not None and request.source != project.source:

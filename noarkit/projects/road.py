@@ -20,14 +20,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from noarkit.loading.approval import approval_of
+from noarkit.loading.earlier_runs import meeting_in
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.load_proof import proof_of_run
+from noarkit.loading.load_proof import was_loaded_since
 from noarkit.loading.next_step import last_certificate
 from noarkit.loading.plan import MADE_FROM
 from noarkit.loading.request import is_planned_by
 from noarkit.loading.state import read_state
 from noarkit.loading.verification.outcome import is_as_deep
-from noarkit.projects.lines import PACKAGE, line_of, newest, newest_run
+from noarkit.projects.answers import schemas_problem
+from noarkit.projects.lines import PACKAGE, is_proved, line_of, newest, newest_run, run_to_verify
 from noarkit.projects.project import Project
 from noarkit.projects.questions import questions
 from noarkit.recipes import check, read_recipe
@@ -104,7 +106,10 @@ def _recipe(look: _Look) -> StepState:
     asked = questions(project)
     for question in asked:
         look.note("question", question=question)
-    return "waiting" if problems or asked else "done"
+    bad = schemas_problem(project)
+    if bad is not None:
+        look.note(f"answer-{bad.why}", **bad.data)
+    return "waiting" if problems or asked or bad is not None else "done"
 
 
 def _copies(look: _Look) -> StepState:
@@ -120,7 +125,9 @@ def _copies(look: _Look) -> StepState:
     with CopyStore.open(project.copies) as store:
         counts = state_counts(format_rows(store, max(store.latest_walks(), default=0)))
         is_of_now = store.meta(SOURCE_DIGEST) == look.source_digest
-    look.note("copies", made=counts["made"], held=counts["held"], failed=counts["failed"])
+    without = counts["failed"] + counts["left"]
+    counts_told = {name: counts[name] for name in ("made", "kept", "held", "open")}
+    look.note("copies", all=sum(counts.values()), without=without, **counts_told)
     if counts["open"] or not is_of_now:
         return "next"
     if counts["held"]:
@@ -161,6 +168,9 @@ def _approve(look: _Look) -> StepState:
     run = _run_of(look)
     if not look.project.approval:
         return "off"
+    meeting = meeting_in(run)
+    if meeting is not None and meeting.differing:
+        look.note("other-values", facts=meeting.facts())
     if approval_of(run) is not None:
         return "done"
     if read_state(run).begun:
@@ -185,11 +195,23 @@ def _verify(look: _Look) -> StepState:
     state = read_state(run)
     if not state.numbers.archived + state.numbers.already_there:
         look.note("nothing-new", run=str(run.path))
-        return "done"
-    certificate = last_certificate(run, str(run.plan()["sha256"]))
-    if certificate is None or proof_of_run(run, state) == "none":
+    unproved = run_to_verify(look.project)
+    if unproved is not None and not is_proved(unproved):
+        wrong = read_state(unproved)
+        if wrong.differences and _was_found_wrong(unproved):
+            look.note("not-verified", run=unproved, count=len(wrong.differences))
+            return "waiting"
         return "next"
-    return "done" if is_as_deep(str(certificate["depth"]), look.project.depth) else "next"
+    certificate = last_certificate(run, str(run.plan()["sha256"]))
+    return "done" if certificate is None or is_as_deep(str(certificate["depth"]), look.project.depth) else "next"
+
+
+def _was_found_wrong(run: RunFolder) -> bool:
+    """True where the newest certificate says so, and nothing was loaded or mended since: another look says the same."""
+    certificate = last_certificate(run, str(run.plan()["sha256"]))
+    if certificate is None or certificate["verdict"] != "not_verified":
+        return False
+    return not was_loaded_since(run, str(certificate["ended"]))
 
 
 def _package(look: _Look) -> StepState:

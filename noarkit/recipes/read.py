@@ -273,9 +273,14 @@ def _defaults(table: Table, kind: str) -> Fields:
     for name, raw in table.table(kind).data.items():
         if raw == ASK:
             table.table(kind).problem(UNANSWERED, name, name=name)
-        elif name == "knr" and not _MUNICIPALITY.fullmatch(str(raw)) and not str(raw).startswith("="):
-            table.table(kind).problem("wrong-kind", name, name=name, wanted='"1413"')
+        elif name == "knr" and not is_municipality(str(raw)) and not str(raw).startswith("="):
+            table.table(kind).problem("municipality", name, name=name)
     return table.fields(kind, kind)
+
+
+def is_municipality(text: str) -> bool:
+    """True for the number of a municipality."""
+    return _MUNICIPALITY.fullmatch(text) is not None
 
 
 def _personal_data(table: Table) -> PersonalData:
