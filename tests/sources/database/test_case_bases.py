@@ -32,7 +32,7 @@ from tests.sources.database.case_bases import (
 from tests.sources.database.sample import NUMBER
 
 NOARK = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
-ANSWERS = ["", "Sætre kommune", "", "Saksbasen", "close"]
+ANSWERS = ["", "Sætre kommune", "", "Saksbasen", "fagsystem", "close"]
 
 
 def noarkit(*words: object, cwd: Path, typed: str = "") -> subprocess.CompletedProcess[str]:
