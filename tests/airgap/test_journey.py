@@ -315,7 +315,7 @@ def test_keys_that_are_missing_wrong_or_open_are_refused(gap: Gap) -> None:
     assert gap.run("plan", "src", "-o", "run", "--pack", "bundle.zip", "--seal-key", gap.public("a")) == 2
     assert gap.pack() == 0, gap.err
     assert gap.run("ingest", "bundle.zip", "-o", "there") == 2
-    assert "--trust-key FILE" in gap.err
+    assert "--trust-key" in gap.err
     assert gap.run("ingest", "bundle.zip", "-o", "there", "--trust-key", gap.key("a")) == 2
     assert "never leave its machine" in gap.err
     assert gap.run("ingest", "bundle.zip", "-o", "there", "--trust-key", gap.public("b")) == 4
