@@ -41,7 +41,7 @@ from noarkit.safe.workplace import folder_for_owner, temporary_folder
 
 MOST_IN_BATCH = 200
 _EQUATION_LIBRARIES = ("libsmlo.so", "libsmlo.dylib", "smlo.dll")
-_OFFICE_REVISION = 1
+_OFFICE_REVISION = 2
 """Counts when what this module does to a document or its copy changes."""
 
 _SWITCHES = ("--headless", "--norestore", "--nolockcheck", "--nodefault", "--nologo", "--nofirststartwizard")

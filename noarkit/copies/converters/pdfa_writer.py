@@ -10,6 +10,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any  # Any: settings of a library
 
+from noarkit.copies.converters.pdf_repairs.structure import name_tab_orders
+
 if TYPE_CHECKING:
     import pikepdf
 
@@ -33,6 +35,7 @@ def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
         with pikepdf.open(draft) as pdf:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
+            name_tab_orders(pdf)
             pdf.save(target, **_prepare(pdf, flavour))
             # of a draft that had to be repaired, a dense file may not be readable again
             if pdf.get_warnings() and not _opens(target):

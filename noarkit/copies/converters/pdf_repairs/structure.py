@@ -36,7 +36,7 @@ def mend_structure(pdf: Any, ledger: Ledger) -> None:
     del ledger
     discard(pdf.trailer, *_OF_TRAILER)
     discard(pdf.Root, *_OF_THE_ROOT)
-    _name_tab_orders(pdf)
+    name_tab_orders(pdf)
     for holder in dictionaries(pdf):
         _take_out(pdf, holder)
         _write_direct(holder)
@@ -44,8 +44,9 @@ def mend_structure(pdf: Any, ledger: Ledger) -> None:
         _make_direct(pdf.Root, "/PageLabels")
 
 
-def _name_tab_orders(pdf: Any) -> None:
-    """LibreOffice 7.4 writes the order of the tabs as a text, where a name is meant."""
+def name_tab_orders(pdf: Any) -> None:
+    """LibreOffice writes the order of the tabs of a page that has links as a text, where a name is meant: so on every
+    page with a footnote."""
     import pikepdf
 
     for page in pdf.pages:
