@@ -31,7 +31,7 @@ class OutputFilter:
 
 
 _INPUTS: tuple[tuple[Family, str, str, str], ...] = (
-    ("writer", "MS Word 2007 XML", "docx", "fmt/412"),
+    ("writer", "MS Word 2007 XML", "docx", "fmt/412 fmt/1827"),
     ("writer", "MS Word 2007 XML VBA", "docm", "fmt/523"),
     ("writer", "MS Word 2007 XML Template", "dotx", "fmt/597 fmt/599"),
     ("writer", "MS Word 97", "doc", "fmt/40 fmt/609"),
@@ -40,7 +40,7 @@ _INPUTS: tuple[tuple[Family, str, str, str], ...] = (
     ("writer", "Rich Text Format", "rtf", "fmt/45 fmt/50 fmt/51 fmt/52 fmt/53 fmt/355 fmt/969"),
     ("writer", "writer8", "odt", "fmt/136 fmt/290 fmt/291 fmt/1756"),
     ("writer", "StarOffice XML (Writer)", "sxw", "fmt/128"),
-    ("calc", "Calc MS Excel 2007 XML", "xlsx", "fmt/214"),
+    ("calc", "Calc MS Excel 2007 XML", "xlsx", "fmt/214 fmt/1828"),
     ("calc", "Calc MS Excel 2007 VBA XML", "xlsm", "fmt/445 fmt/627 fmt/628"),
     ("calc", "Calc MS Excel 2007 XML Template", "xltx", "fmt/598"),
     ("calc", "Calc MS Excel 2007 Binary", "xlsb", "fmt/595"),
@@ -51,7 +51,7 @@ _INPUTS: tuple[tuple[Family, str, str, str], ...] = (
     ("calc", "MS Excel 4.0", "xls", "fmt/55 fmt/56 fmt/57 fmt/58 fmt/554 fmt/555 fmt/556"),
     ("calc", "calc8", "ods", "fmt/137 fmt/294 fmt/295 fmt/1755"),
     ("calc", "StarOffice XML (Calc)", "sxc", "fmt/129"),
-    ("impress", "Impress MS PowerPoint 2007 XML", "pptx", "fmt/215"),
+    ("impress", "Impress MS PowerPoint 2007 XML", "pptx", "fmt/215 fmt/1829"),
     ("impress", "Impress MS PowerPoint 2007 XML VBA", "pptm", "fmt/487 fmt/636"),
     ("impress", "Impress MS PowerPoint 2007 XML AutoPlay", "ppsx", "fmt/629 fmt/630"),
     ("impress", "Impress MS PowerPoint 2007 XML Template", "potx", "fmt/631 fmt/632 fmt/633"),
