@@ -7,13 +7,14 @@ the bytes say nothing the identity is unknown, and nothing is converted.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from noarkit.copies.port import Basis, Identity
 from noarkit.documents.damage import Damage, find_damage
-from noarkit.documents.detect import HEAD_BYTES, MediaTypes
+from noarkit.documents.detect import HEAD_BYTES, MediaTypes, format_of
 from noarkit.safe.descriptors import open_descriptor, read_at
 from noarkit.sources.files.puids import PuidMatch, Puids
 
@@ -29,6 +30,8 @@ _LONGEST_SUFFIX = 10
 _PDF, _PDF_HEAD, _PDF_END = "application/pdf", b"%PDF-", b"startxref"
 _LATEST_HEAD, _TAIL_BYTES = 1024, 2048
 """Where readers look for the beginning and the end of a PDF."""
+_SVG_TYPE = "image/svg+xml"
+_SVG_1_1 = re.compile(rb"<(?:svg:)?svg\b[^<>]{0,3000}?\sversion\s{0,20}=\s{0,20}[\"']1\.1")
 _WRAPPINGS = frozenset({"fmt/111"})
 """Containers whose content nobody recognised: what they hold is unknown."""
 
@@ -60,6 +63,8 @@ class Identifier:
             identity = Identity(None, media_type, suffix, "none")
             if match is not None and media_type is not None:
                 identity = _judge(match, suffix, media_type)
+            if identity.puid is None and format_of(head) == "svg":
+                identity = Identity(_svg_puid(head), _SVG_TYPE, suffix, "text")
             if identity.puid is None or identity.puid in _WRAPPINGS:
                 size = os.fstat(descriptor).st_size
                 damage, at = find_damage(descriptor, size, suffix)
@@ -81,6 +86,11 @@ def suffix_of(name: str) -> str:
     """The ending of a document's name, in small letters and without the dot; empty where it is none."""
     suffix = PurePosixPath(name.replace("\\", "/")).suffix[1:].lower()
     return suffix if len(suffix) <= _LONGEST_SUFFIX and suffix.isalnum() else ""
+
+
+def _svg_puid(head: bytes) -> str:
+    """Which SVG a drawing is that no signature knows, for those ask for an XML declaration, which it need not have."""
+    return "fmt/92" if _SVG_1_1.search(head) else "fmt/91"
 
 
 def _judge(match: PuidMatch, suffix: str, media_type: str) -> Identity:

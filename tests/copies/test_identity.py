@@ -15,7 +15,7 @@ from PIL import Image
 
 from noarkit.copies.identity import Identifier, suffix_of
 from noarkit.copies.port import Identity
-from tests.copies.corpus import hostile
+from tests.copies.corpus import hostile, ordinary
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,9 @@ CASES = [
     ("tall.csv", b"a;b\n1;2\n", "x-fmt/18", "text", False),
     ("svar.json", b'{"a": 1}', "fmt/817", "text", False),
     ("post.eml", MAIL, "fmt/278", "signature", False),
+    ("kart.svg", ordinary.DRAWING.encode(), "fmt/91", "text", False),
+    ("kart.svg", ordinary.DRAWING.replace("<svg", '<svg version="1.1"').encode(), "fmt/92", "text", False),
+    ("kart.svg", b"<p>ingen tegning</p>", None, "none", False),
     ("brev.docx", os.urandom(3000), None, "none", False),
     ("tall.csv", b"\x00\x01\x02\xff" * 900, None, "name", False),
     ("tom.docx", b"", None, "none", False),
