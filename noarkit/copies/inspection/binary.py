@@ -1,12 +1,13 @@
 """Word, Excel and PowerPoint before 2007: what can be told from the streams of their container.
 
-These formats have no public reader here that could tell everything. Macros, locks and field codes are seen for sure;
-revisions and hidden text by the codes of their properties.
+These formats have no public reader here that could tell everything. Macros, locks, revisions and hidden text are seen
+for sure, field codes by their names in the text.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import olefile
 
 from noarkit.copies.port import Finding
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.word_runs import DELETED, HIDDEN, INSERTED, REFORMATTED, RunsUnreadable, marked_runs, table_name
 
 _MOST_BYTES = 256 * 1024 * 1024
 _ENCRYPTED_STREAMS = ("EncryptedPackage", "EncryptionInfo")
@@ -23,9 +25,7 @@ _FIB_ENCRYPTED = 0x0100
 _FIB_COMMENTS = 0xBE
 _COMMENT_BYTES = 34
 """Of a comment in the table whose length stands at `_FIB_COMMENTS`: a place, and what is said of it."""
-# sprmCFRMarkDel, sprmCFRMarkIns and sprmCFVanish, switched on
-_REVISIONS = (b"\x00\x08\x01", b"\x01\x08\x01")
-_HIDDEN = b"\x3c\x08\x01"
+_CHANGES = (DELETED, INSERTED, *REFORMATTED)
 _FIELD_NAMES = b"DATE|TIME|PRINTDATE|SAVEDATE|CREATEDATE|FILENAME|IF|REF|INCLUDETEXT|INCLUDEPICTURE|LINK"
 _FIELDS = re.compile(rb"\x13\s*(" + _FIELD_NAMES + rb")\b")
 _WIDE_FIELDS = re.compile(rb"\x13\x00(?: \x00)*((?:[A-Z]\x00){2,14}) ?")
@@ -45,13 +45,14 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
                 raise DocumentRefused(Refusal.PASSWORD)
             macros = names.count("VBA")
             streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book")}
+            table = _stream(container, table_name(streams["WordDocument"]))
     except (OSError, ValueError, IndexError, TypeError) as error:
         raise DocumentRefused(Refusal.DAMAGED) from error
     if macros:
         yield Finding("macros", {"count": macros})
     text = streams["WordDocument"]
     if text:
-        yield from _find_in_text(text)
+        yield from _find_in_text(text, table)
     book = streams["Workbook"] or streams["Book"]
     if book:
         yield from _find_in_book(book)
@@ -65,22 +66,30 @@ def _stream(container: olefile.OleFileIO, name: str) -> bytes:
     return bytes(container.openstream(name).read())
 
 
-def _find_in_text(text: bytes) -> Iterator[Finding]:
+def _find_in_text(text: bytes, table: bytes) -> Iterator[Finding]:
     if int.from_bytes(text[_FIB_FLAGS : _FIB_FLAGS + 2], "little") & _FIB_ENCRYPTED:
         raise DocumentRefused(Refusal.PASSWORD)
     comments = int.from_bytes(text[_FIB_COMMENTS : _FIB_COMMENTS + 4], "little") // _COMMENT_BYTES
     if comments:
         yield Finding("comments", {"count": comments})
-    revisions = sum(text.count(code) for code in _REVISIONS)
-    if revisions:
+    marks = _marks(text, table)
+    if revisions := sum(marks[code] for code in _CHANGES):
         yield Finding("tracked-changes", {"count": revisions})
-    if hidden := text.count(_HIDDEN):
+    if hidden := marks[HIDDEN]:
         yield Finding("hidden-text", {"count": hidden})
     kinds = [match[1].decode() for match in _FIELDS.finditer(text)]
     wide = [match[1].decode("utf-16-le") for match in _WIDE_FIELDS.finditer(text)]
     kinds += [name for name in wide if name.encode() in _FIELD_NAMES.split(b"|")]
     if kinds:
         yield Finding("fields", {"count": len(kinds), "kinds": sorted(set(kinds))})
+
+
+def _marks(text: bytes, table: bytes) -> Counter[int]:
+    """How often each property of a run is on; where nobody can read which run has which, whatever looks like one."""
+    try:
+        return marked_runs(text, table)
+    except RunsUnreadable:
+        return Counter({code: text.count(struct.pack("<HB", code, 1)) for code in (DELETED, INSERTED, HIDDEN)})
 
 
 def _find_in_book(book: bytes) -> Iterator[Finding]:
