@@ -7,7 +7,7 @@
     zip_tail    single members of a zip by the list at its end
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes
-    word        Word documents since 2007 as spans
+    word        Word documents since 2007 as spans; word_runs: what runs before 2007 are marked with
     opendocument  texts and presentations of OpenDocument as spans
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS = 400_000_000
+HEIC_LIBRARY = "pillow_heif"
 
 
 class PictureUnreadable(DocumentRefused):
@@ -25,7 +28,7 @@ def open_picture(path: Path | BinaryIO) -> Iterator[Image]:
     """Opens a picture as long as a block lasts. Raises `PictureUnreadable`, also for pixels that cannot be decoded."""
     from PIL import Image, UnidentifiedImageError
 
-    refuse_cut_pictures()
+    prepare_decoders()
     try:
         with Image.open(path) as picture:
             width, height = picture.size
@@ -38,6 +41,20 @@ def open_picture(path: Path | BinaryIO) -> Iterator[Image]:
         if isinstance(error, PictureUnreadable):
             raise
         raise PictureUnreadable(Refusal.DAMAGED) from error
+
+
+def prepare_decoders() -> None:
+    """Pillow refuses pictures that end early from now on, and opens HEIC where its extra is installed."""
+    refuse_cut_pictures()
+    if importlib.util.find_spec(HEIC_LIBRARY) is not None:
+        importlib.import_module(HEIC_LIBRARY).register_heif_opener()
+
+
+def frames_of(picture: Image) -> Iterator[Image]:
+    """The frames of a picture, each as long as the next one is not asked for."""
+    for number in range(int(getattr(picture, "n_frames", 1))):
+        picture.seek(number)
+        yield picture
 
 
 def in_colour(picture: Image) -> Image:

@@ -6,8 +6,6 @@ not told to keep. Nothing is compressed with loss, and nothing is turned.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,12 +15,11 @@ from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Outcome, Task
 from noarkit.copies.reasons import Reason
-from noarkit.documents.broken_pictures import refuse_cut_pictures
+from noarkit.documents.pictures import MOST_PIXELS, prepare_decoders
 
 if TYPE_CHECKING:
     from PIL.Image import Exif, Image
 
-_MOST_PIXELS = 400_000_000
 _FILE_NAMES = {"png": "copy.png", "tiff": "copy.tif"}
 # what each can hold pixel by pixel
 _MODES: Mapping[str, frozenset[str]] = {
@@ -38,7 +35,6 @@ _DESCRIBING = (
 _ORIENTATION = 0x0112
 _DIRECTORIES = (0x8769, 0x8825)
 """What a camera wrote, and where it was."""
-_HEIC_PLUGIN = "pillow_heif"
 _HEIC = frozenset({"heic", "heif"})
 
 
@@ -93,10 +89,8 @@ def make_picture_pages(task: Task) -> Outcome:
 def _prepare_library() -> None:
     from PIL import Image
 
-    refuse_cut_pictures()
-    Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
-    if importlib.util.find_spec(_HEIC_PLUGIN) is not None:
-        importlib.import_module(_HEIC_PLUGIN).register_heif_opener()
+    prepare_decoders()
+    Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 
 
 def _unknown(task: Task) -> Failure:

@@ -6,7 +6,6 @@ rendering, and neither is one with more frames than a browser plays.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,8 +68,6 @@ def _opened(job: Job) -> Iterator[Image]:
     from PIL import Image as library
 
     library.MAX_IMAGE_PIXELS = None  # the limit is ours, by the header
-    if find_spec("pillow_heif") is not None:
-        importlib.import_module("pillow_heif").register_heif_opener()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
