@@ -12,6 +12,7 @@ from pathlib import Path
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.documents.pdf_pages import PdfPages, PdfUnreadable, TextsOf, is_blank, open_pages, read_texts
+from noarkit.documents.pictures import PictureUnreadable, frames_of, open_picture
 
 CountOf = Callable[[Path], int | None]
 """What tells the number of pages of a PDF; None where it cannot open it."""
@@ -35,7 +36,7 @@ class PagesGate:
             return ()
         try:
             texts = self.texts_of(product.path)
-            blank, count = _blank_pages(product.path, texts), len(texts)
+            blank, count = _blank_pages(product.path, texts) - _plain_frames(task), len(texts)
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
         if is_pdf(task):
@@ -78,6 +79,17 @@ def _blank_pages(path: Path, texts: Sequence[str]) -> frozenset[int]:
         return frozenset()
     with open_pages(path) as pages:
         return frozenset(number for number in textless[:_MOST_DRAWN] if is_blank(pages.picture(number)))
+
+
+def _plain_frames(task: Task) -> frozenset[int]:
+    """The frames of a picture that are all of one shade themselves: their pages show what they hold."""
+    if not (task.identity.media_type or "").startswith("image/"):
+        return frozenset()
+    try:
+        with open_picture(task.source) as picture:
+            return frozenset(n for n, frame in enumerate(frames_of(picture)) if is_blank(frame.convert("L")))
+    except PictureUnreadable:
+        return frozenset()
 
 
 def _is_blank_page(pages: PdfPages, number: int) -> bool:

@@ -103,6 +103,16 @@ def test_a_blank_page_beside_others_is_told(tmp_path: Path) -> None:
     assert _judge(PagesGate(), _task(tmp_path / "x.docx", LETTER, "pdfa-2b"), product)[2] == ["blank-pages"]
 
 
+def test_the_page_of_a_frame_of_one_colour_is_not_blank(tmp_path: Path) -> None:
+    plain, cross = tmp_path / "plain.gif", tmp_path / "cross.gif"
+    frames = [Image.new("RGB", (60, 40), colour) for colour in ("white", "black")]
+    frames[0].save(plain, save_all=True, append_images=frames[1:])
+    picture_with_cross().convert("RGB").save(cross, save_all=True, append_images=[picture_with_cross(9).convert("RGB")])
+    product = _product(draw_pdf(tmp_path / "made.pdf", ["", ""]))
+    assert _judge(PagesGate(), _task(plain, PICTURE, "pdfa-2b"), product)[0::2] == (None, [])
+    assert _judge(PagesGate(), _task(cross, PICTURE, "pdfa-2b"), product)[0] is Reason.BLANK
+
+
 def test_a_copy_of_a_pdf_has_its_pages(tmp_path: Path) -> None:
     source = draw_pdf(tmp_path / "source.pdf", [TEXT, "", "side 3"])
     task = _task(source, PDF, "pdfa-2b")
@@ -160,6 +170,12 @@ def test_many_words_more_are_told_and_no_words_are_told_as_not_compared(tmp_path
     longer = _product(draw_pdf(tmp_path / "longer.pdf", [TEXT + "\n" + " ".join(f"ord{n}" for n in range(14))]))
     assert _judge(WordsGate(_has_words(TEXT)), task, longer)[2] == ["counted", "extra-words"]
     assert _judge(WordsGate(lambda path, identity: None), task, longer)[2] == ["words-not-compared"]
+
+
+def test_what_is_printed_again_and_the_numbers_of_pages_are_no_words_more(tmp_path: Path) -> None:
+    task = _task(tmp_path / "x.docx", LETTER, "pdfa-2b")
+    numbered = _product(draw_pdf(tmp_path / "numbered.pdf", [f"{TEXT}\nside {n} av {n}" for n in range(20, 40)]))
+    assert _judge(WordsGate(_has_words(f"{TEXT} side av")), task, numbered)[2] == ["counted"]
 
 
 def test_a_document_that_becomes_another_office_format_keeps_its_words(tmp_path: Path) -> None:
