@@ -32,6 +32,7 @@ with weaker checks: no copy is better than a doubtful one.
     preview      the first page of a document as a person sees it
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
+    explanation  which reason is told where every converter has failed
     archived     documents in an archive as a source
     additions    plans copies beside documents that are in the archive already
     planning     plans copies beside the documents they were made of

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.copies.conversion import KEEP, UNKEPT, Batch, BatchTask
+from noarkit.copies.explanation import explained
 from noarkit.copies.objects import place_object
 from noarkit.copies.pool import PoolEvent, WorkerLost, WorkerPool
 from noarkit.copies.port import TRIED_ALONE, Rule, Task
@@ -22,7 +23,7 @@ from noarkit.copies.reading import Reading, ReadingOptions, ReadingTotals, conte
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import ALONE_FROM, LOCK, WORK, CopyKey, CopyOutcome, CopyStore
-from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_converter
+from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_converter, missing_converters
 from noarkit.errors import DiskFull, ItemChanged, SourceFault
 from noarkit.events import Event, EventFields, Listener
 from noarkit.records import PLACE_FAULTS, Source
@@ -235,6 +236,8 @@ class _Conversion:
                 self._settle(copy, outcome)
                 self.reading.instead(copy, task.identity, alternative)
             return
+        if event.refused:
+            outcome = self._explained(copy, rule, outcome)
         if event.product is not None and outcome.sha256 is not None:
             place_object(self.reading.store.folder, event.product, outcome.sha256)
         self._settle(copy, outcome)
@@ -264,6 +267,10 @@ class _Conversion:
             store.relink(copy.n, number)
             self._settle(copy, outcome)
         return True
+
+    def _explained(self, copy: StoredCopy, rule: Rule, outcome: CopyOutcome) -> CopyOutcome:
+        earlier = self.reading.store.failures_before(copy)
+        return explained(outcome, earlier, missing_converters(self.toolbox, rule))
 
     def _settle(self, copy: StoredCopy, outcome: CopyOutcome) -> None:
         self.reading.store.settle(copy.n, outcome, timestamp(self.tools.now_s()))

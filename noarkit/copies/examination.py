@@ -16,15 +16,13 @@ from noarkit.copies.converters.pdf_repairs.colours import print_profile
 from noarkit.copies.converters.registry import converters, sandbox_of
 from noarkit.copies.policy import Policy
 from noarkit.copies.settings import CopySettings
-from noarkit.documents.pictures import HEIC_LIBRARY
+from noarkit.documents.pictures import HEIC_LIBRARY, HEIC_PACKAGE
 from noarkit.documents.poppler import Poppler
 from noarkit.safe.children import child_environment
 from noarkit.wings import extra_command
 
 LIBRARIES = ("pygfried", "pikepdf", "pypdfium2", "pillow", "img2pdf", "weasyprint")
-_HEIC = "pillow-heif"
-"""Of an extra of its own, and missed by pictures in HEIC alone."""
-_MODULES = {"pillow": "PIL", _HEIC: HEIC_LIBRARY}
+_MODULES = {"pillow": "PIL", HEIC_PACKAGE: HEIC_LIBRARY}
 FONTS: Mapping[str, str] = {
     "Carlito": "Calibri",
     "Caladea": "Cambria",
@@ -47,10 +45,10 @@ class ToolCheck:
 
 def examine_tools(settings: CopySettings, policy: Policy) -> Iterator[ToolCheck]:
     """Libraries, isolation, converters with the rules that each is for, fonts, and the second validator."""
-    for name in (*LIBRARIES, _HEIC):
+    for name in (*LIBRARIES, HEIC_PACKAGE):
         if importlib.util.find_spec(_MODULES.get(name, name)) is None:
-            data = {"tool": name} if name == _HEIC else {"tool": name, "command": extra_command("copies")}
-            yield ToolCheck("library-spare" if name == _HEIC else "library-missing", "note", data)
+            data = {"tool": name} if name == HEIC_PACKAGE else {"tool": name, "command": extra_command("copies")}
+            yield ToolCheck("library-spare" if name == HEIC_PACKAGE else "library-missing", "note", data)
         else:
             yield ToolCheck("library", "ok", {"tool": name, "version": importlib.metadata.version(name)})
     isolated = sandbox_of(settings).isolated

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from noarkit.copies.answers import answer_findings
 from noarkit.copies.by_hand import rule_by_hand, taken_copy
 from noarkit.copies.conversion import KEEP, UNKEPT
+from noarkit.copies.explanation import MISSING_TOOLS
 from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
@@ -244,7 +245,7 @@ class Reading:
         number = self.store.plan(whole_key, rule.name, digest.size_bytes, self.walk)
         if not choice.name:
             self.store.settle(
-                number, CopyOutcome("failed", Reason.TOOL_MISSING, {"tools": list(rule.converters)}), self.now
+                number, CopyOutcome("failed", Reason.TOOL_MISSING, {MISSING_TOOLS: list(rule.converters)}), self.now
             )
         return number
 
@@ -275,9 +276,12 @@ class Reading:
         """
         if latest is None or (latest.reason is Reason.TOOL_MISSING and not latest.converter):
             return choose_converter(self.toolbox, rule, target)
+        if latest.reason is Reason.TOOL_MISSING and (installed := self._installed_since(latest, rule, target)):
+            return installed
         is_open = latest.state in ("planned", "working")
-        # a newer tool is what that reason waits for
-        is_named = latest.reason is Reason.TOOL_TOO_OLD or (latest.reason or "") in self.options.retry
+        # another tool is what those reasons wait for
+        waits = latest.reason in (Reason.TOOL_TOO_OLD, Reason.TOOL_MISSING)
+        is_named = waits or (latest.reason or "") in self.options.retry
         if not (is_open or is_named or OUTDATED in self.options.retry):
             return None
         choice = converter_choice(self.toolbox, latest.converter, rule, target)
@@ -285,6 +289,13 @@ class Reading:
             return choose_converter(self.toolbox, rule, target) if is_open else None
         is_same = (choice.version, choice.options_digest) == (latest.version, latest.options_digest)
         return None if is_same else choice
+
+    def _installed_since(self, latest: StoredCopy, rule: Rule, target: str) -> ConverterChoice | None:
+        """The first converter that is there now and was not when the others had failed."""
+        tools = latest.data.get(MISSING_TOOLS)
+        names = [name for name in rule.converters if isinstance(tools, list) and name in tools]
+        choices = (converter_choice(self.toolbox, name, rule, target) for name in names)
+        return next((choice for choice in choices if choice is not None), None)
 
 
 def stage(source: Source, content: Content, target: Path | None) -> Digest:

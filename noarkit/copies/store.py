@@ -276,6 +276,15 @@ class CopyStore:
         )
         return copy_of(rows[0], self.folder / OBJECTS) if rows else None
 
+    def failures_before(self, copy: StoredCopy) -> Sequence[StoredCopy]:
+        """The copies of the same document by the same rule that failed before this one, in order."""
+        rows = self.rows(
+            f"{COPY_ROWS} WHERE source_sha256 = ? AND puid = ? AND rule_digest = ? AND target = ? AND n < ?"
+            " AND state = 'failed' ORDER BY n",
+            (copy.source_sha256, copy.puid, copy.rule_digest, copy.target, copy.n),
+        )
+        return [copy_of(row, self.folder / OBJECTS) for row in rows]
+
     def plan(self, key: CopyKey, rule: str, size_bytes: int, walk: int) -> int:
         """The number of the row of a key; a new one is planned."""
         parts = asdict(key)

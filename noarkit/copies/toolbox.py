@@ -71,17 +71,22 @@ def choose_converter(toolbox: Toolbox, rule: Rule, target: str, after: str | Non
     return next((choice for choice in choices if choice is not None), ConverterChoice())
 
 
+def missing_converters(toolbox: Toolbox, rule: Rule) -> tuple[str, ...]:
+    """The converters of a rule that are not there, or whose program is not."""
+    return tuple(name for name in rule.converters if not is_there(toolbox, name))
+
+
+def is_there(toolbox: Toolbox, name: str) -> bool:
+    """True for a converter that can be used."""
+    converter = toolbox.converters.get(name)
+    return converter is not None and converter.version() is not None
+
+
 def unfit_fallback(toolbox: Toolbox, rule: Rule, name: str) -> str:
     """What stands behind the converter `name` of a rule for what that one refuses, and cannot do it here because it is
     missing; empty where nothing does, or another one can."""
-    unfit = ""
-    for later in rule.converters[rule.converters.index(name) + 1 :] if name in rule.converters else ():
-        converter = toolbox.converters.get(later)
-        if converter is None or converter.version() is None:
-            unfit = unfit or later
-        else:
-            return ""
-    return unfit
+    later = rule.converters[rule.converters.index(name) + 1 :] if name in rule.converters else ()
+    return "" if any(is_there(toolbox, other) for other in later) else next(iter(later), "")
 
 
 def converter_choice(toolbox: Toolbox, name: str, rule: Rule, target: str) -> ConverterChoice | None:

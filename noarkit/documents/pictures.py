@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS = 400_000_000
-HEIC_LIBRARY = "pillow_heif"
+HEIC_PACKAGE, HEIC_LIBRARY = "pillow-heif", "pillow_heif"
 
 
 class PictureUnreadable(DocumentRefused):

@@ -22,6 +22,7 @@ KEPT = Rule("kept", ("fmt/2",), "keep", options={"otherwise": "fake"})
 ALSO = Rule("also", ("fmt/3",), "keep", ("fake",), also="same")
 TWO = Rule("two", ("fmt/4",), "derive", ("shy", "fake"), "same")
 LEFT = Rule("left", ("fmt/5",), "leave", why="not wanted")
+THREE = Rule("three", ("fmt/7",), "derive", ("shy", "fake", "spare"), "same")
 HAND = Rule("hand", ("fmt/6",), "manual", why="by hand", steps=("look",))
 
 
@@ -37,6 +38,7 @@ class FakePolicy:
             "fmt/4": TWO,
             "fmt/5": LEFT,
             "fmt/6": HAND,
+            "fmt/7": THREE,
         }
     )
     name: str = "fake"
@@ -87,7 +89,9 @@ class FakeConverter:
 
     def _run(self, mode: str, task: Task) -> Outcome:
         if self.name == "shy":
-            return Failure(Reason.CONTENT_REFUSED)
+            return Failure(Reason.CONTENT_REFUSED, {"why": "font-without-program"} if mode == "fonts" else {})
+        if mode == "fonts":
+            mode = "good" if self.name == "spare" else "partial"
         if mode == "kill-worker":
             os.kill(os.getpid(), 9)
         if mode == "hang-worker":
@@ -150,7 +154,11 @@ def gates_for(task: Task) -> tuple[Gate, ...]:
 
 
 @contextmanager
-def toolbox(log: Path, version: str = "1") -> Iterator[Toolbox]:
-    """The tools of one process."""
-    converters = {"fake": FakeConverter(log, version), "shy": FakeConverter(log, version, "shy")}
+def toolbox(log: Path, version: str = "1", spare: str = "") -> Iterator[Toolbox]:
+    """The tools of one process. The converter `spare`, which makes the same as `fake`, is there by its version only."""
+    converters = {
+        "fake": FakeConverter(log, version),
+        "shy": FakeConverter(log, version, "shy"),
+        "spare": FakeConverter(log, spare, "spare"),
+    }
     yield Toolbox(identify, inspect, converters, gates_for)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -32,13 +33,14 @@ class Bench:
         self.source, self.copies, self.log = place / "source", place / "copies", place / "log"
         self.source.mkdir()
         self.policy, self.version, self.options = FakePolicy(), "1", DerivingOptions(workers=1)
+        self.spare = ""
 
     def write(self, **documents: str) -> None:
         for name, text in documents.items():
             (self.source / name.replace("_", ".")).write_text(text)
 
     def derive(self) -> Derivation:
-        tools = DerivingTools(self.policy, partial(toolbox, self.log, self.version), lambda event: None)
+        tools = DerivingTools(self.policy, partial(toolbox, self.log, self.version, self.spare), lambda event: None)
         with CopyStore.open(self.copies, create=True) as store:
             derivation = coordinator.derive(open_source(str(self.source)), store, tools, self.options)
             counts = state_counts(format_rows(store, derivation.walk))
@@ -50,6 +52,12 @@ class Bench:
         with closing(sqlite3.connect(self.copies / "derive.db")) as db, db:
             rows = db.execute("SELECT d.name, c.state, c.reason FROM document d LEFT JOIN copy c ON c.n = d.copy")
             return {name: (state, reason) for name, state, reason in rows}
+
+    def data(self) -> dict[str, object]:
+        """What is known of the only document's copy."""
+        with closing(sqlite3.connect(self.copies / "derive.db")) as db, db:
+            ((data,),) = db.execute("SELECT c.data FROM document d JOIN copy c ON c.n = d.copy")
+            return dict(json.loads(data))
 
     def objects(self) -> Counter[bytes]:
         return Counter(path.read_bytes() for path in (self.copies / "objects").rglob("*") if path.is_file())
@@ -215,6 +223,34 @@ def test_a_missing_tool_is_said_and_its_documents_are_made_once_it_is_there(benc
     bench.version = "1"
     bench.derive()
     assert bench.states() == {"a.1": ("made", None)}
+
+
+def test_what_helps_most_is_told_where_every_converter_has_failed(bench: Bench) -> None:
+    bench.write(a_4="fonts")
+    bench.derive()
+    assert bench.states() == {"a.4": ("failed", "content-refused")}  # by the first; the last made half a file
+    assert bench.data()["why"] == "font-without-program"
+
+
+def test_a_tool_that_may_do_it_is_told_with_what_stands_in_the_way_and_makes_it_once_it_is_there(bench: Bench) -> None:
+    bench.write(a_7="fonts")
+    bench.derive()
+    bench.derive()
+    assert bench.states() == {"a.7": ("failed", "tool-missing")}
+    assert bench.data()["tools"] == ["spare"] and bench.data()["why"] == "font-without-program"
+    assert bench.runs() == Counter({"fonts a.7": 2})
+    bench.spare = "1"
+    bench.derive()
+    assert bench.states() == {"a.7": ("made", None)}
+
+
+def test_a_tool_that_is_there_since_and_cannot_do_it_either_is_missing_no_more(bench: Bench) -> None:
+    bench.write(a_7="fonts\nnever-valid")
+    bench.derive()
+    bench.spare = "1"
+    bench.derive()
+    assert bench.states() == {"a.7": ("failed", "content-refused")}
+    assert bench.data() == {"why": "font-without-program"}
 
 
 def test_a_tool_that_is_too_old_is_said_and_a_newer_one_makes_the_copy(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""The properties of runs in a Word document before 2007, in tables laid by hand; the same bytes in its text are none."""
+"""The properties of runs in a Word document before 2007, in tables laid by hand; the same bytes in text are none."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Outcome, Task
 from noarkit.copies.reasons import Reason
-from noarkit.documents.pictures import MOST_PIXELS, prepare_decoders
+from noarkit.documents.pictures import HEIC_PACKAGE, MOST_PIXELS, prepare_decoders
 
 if TYPE_CHECKING:
     from PIL.Image import Exif, Image
@@ -96,7 +96,7 @@ def _prepare_library() -> None:
 def _unknown(task: Task) -> Failure:
     """A picture that the library cannot open: a plug-in is missing, or its bytes are no picture."""
     if task.identity.suffix in _HEIC or "hei" in (task.identity.media_type or ""):
-        return Failure(Reason.TOOL_MISSING, {"tool": "pillow-heif"})
+        return Failure(Reason.TOOL_MISSING, {"tool": HEIC_PACKAGE})
     return Failure(Reason.DAMAGED, {"error": "UnidentifiedImageError"})
 
 
@@ -161,5 +161,7 @@ def describing_exif(picture: Image) -> Exif:
 
 _SAVERS = {"png": _save_png, "tiff": _save_tiff}
 
-IMAGE = LibraryConverter("image", ("Pillow",), make_picture, revision=2)
-IMAGE_PDF = LibraryConverter("image-pdf", ("img2pdf", "pikepdf"), make_picture_pages, revision=2)
+IMAGE = LibraryConverter("image", ("Pillow",), make_picture, revision=2, optional=(HEIC_PACKAGE,))
+IMAGE_PDF = LibraryConverter(
+    "image-pdf", ("img2pdf", "pikepdf"), make_picture_pages, revision=2, optional=(HEIC_PACKAGE,)
+)

@@ -54,13 +54,15 @@ class LibraryConverter:
     options: tuple[str, ...] = ()
     uses_fonts: bool = False
     """True where the fonts of this machine change what it makes."""
+    optional: tuple[str, ...] = ()
+    """Distributions that it uses where they are installed: with one more it can make more."""
 
     def version(self) -> str | None:
         """The versions of its libraries; None where one is missing."""
-        try:
-            return " · ".join(f"{name} {importlib.metadata.version(name)}" for name in self.packages) or __version__
-        except importlib.metadata.PackageNotFoundError:
+        numbers = {name: _installed_version(name) for name in (*self.packages, *self.optional)}
+        if any(numbers[name] is None for name in self.packages):
             return None
+        return " · ".join(f"{name} {number}" for name, number in numbers.items() if number) or __version__
 
     def options_digest(self, rule: Rule, target: str) -> str:
         """A digest of its own revision, the target, and the options that it reads."""
@@ -86,6 +88,13 @@ class LibraryConverter:
             for task, outcome in _outcomes_of_a_child(self.make, tuple(waiting)):
                 waiting.remove(task)
                 yield task, outcome
+
+
+def _installed_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def product_of(task: Task, file_name: str, package: str, *, findings: Sequence[object] = ()) -> Product:

@@ -36,7 +36,8 @@ class PagesGate:
             return ()
         try:
             texts = self.texts_of(product.path)
-            blank, count = _blank_pages(product.path, texts) - _plain_frames(task), len(texts)
+            blank, count = _blank_pages(product.path, texts), len(texts)
+            blank = blank and blank - _plain_frames(task)
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
         if is_pdf(task):
