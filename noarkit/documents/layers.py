@@ -67,6 +67,16 @@ class Span(NamedTuple):
         return "".join([piece.text for piece in self.pieces if piece.layer in layers])
 
 
+class HiddenText(NamedTuple):
+    """What is formatted so that no page shows it, and in which paragraph: how many have ended with that one.
+
+    Empty where it is a drawing.
+    """
+
+    text: str
+    paragraph: int
+
+
 class TextLine(NamedTuple):
     """Text of one layer that ends where a line does; or, of what has no layers, any piece of text."""
 

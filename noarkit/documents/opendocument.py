@@ -6,12 +6,13 @@ told after it. Deleted text lies in the list of changes, before the body.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from typing import Any  # Any: elements of lxml
 
-from noarkit.documents.layers import Kind, Layer, Piece, Span
+from noarkit.documents.layers import HiddenText, Kind, Layer, Piece, Span
+from noarkit.documents.odf_styles import STYLE_TAGS, OdfStyles, is_hidden
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import Package
 
@@ -27,16 +28,14 @@ _FIELDS = frozenset(
     | {f"{_PRESENTATION}date-time", f"{_PRESENTATION}header", f"{_PRESENTATION}footer"}
 )
 _NOT_OF_PAGES = frozenset({f"{_OFFICE}forms", f"{_OFFICE}scripts"})
-_HEADING = re.compile(r"Heading_20_([1-9])")
 _HEADERS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
 _OTHER_HEADERS = frozenset(f"{_STYLE}{name}-{page}" for name in ("header", "footer") for page in ("left", "first"))
 _TABLES = frozenset({f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"})
-_STYLES = frozenset({f"{_STYLE}style", f"{_STYLE}text-properties"})
-_OF_CONTENT = _PARAGRAPHS | _NOT_OF_PAGES | _TABLES | _STYLES | {
+_OF_CONTENT = _PARAGRAPHS | _NOT_OF_PAGES | _TABLES | STYLE_TAGS | {
     f"{_TEXT}deletion", f"{_OFFICE}change-info", f"{_TEXT}section", f"{_TEXT}list",
     f"{_PRESENTATION}notes", f"{_OFFICE}annotation", f"{_DRAW}page",
 }  # fmt: skip
-_OF_MASTERS = _PARAGRAPHS | _STYLES | _HEADERS | _OTHER_HEADERS | {f"{_STYLE}master-page"}
+_OF_MASTERS = _PARAGRAPHS | STYLE_TAGS | _HEADERS | _OTHER_HEADERS | {f"{_STYLE}master-page"}
 """All that says anything of the text; what lies within paragraphs is looked at when they end."""
 _FIRST_MASTER = "Standard"
 _MANIFEST = _NS % "manifest"
@@ -44,7 +43,22 @@ _MANIFEST = _NS % "manifest"
 
 def opendocument_spans(package: Package) -> Iterator[Span]:
     """What a text or presentation holds. Raises `DocumentRefused`."""
-    reader = _Reader()
+    yield from _spans(package, _Reader())
+
+
+def hidden_texts(package: Package) -> Iterator[HiddenText]:
+    """What is formatted so that no page shows it, in content and headers. Raises `DocumentRefused`."""
+    reader = _Reader(takes_headers_for_shown=True)
+    for span in _spans(package, reader):
+        for layer, pieces in groupby(span.pieces, key=attrgetter("layer")):
+            if layer == "hidden" and (text := "".join(piece.text for piece in pieces)).strip():
+                yield HiddenText(text, reader.ended)
+
+
+def _spans(package: Package, reader: _Reader) -> Iterator[Span]:
+    for event, element in package.elements("styles.xml", tags=STYLE_TAGS):
+        if event == "start":
+            reader.styles.take(element)
     for event, element in package.elements("content.xml", _PARAGRAPHS, _OF_CONTENT):
         yield from reader.take(event, element)
     if not reader.slides:
@@ -59,20 +73,15 @@ def refuse_locked(package: Package) -> None:
             raise DocumentRefused(Refusal.PASSWORD)
 
 
-@dataclass(slots=True)
-class _Styles:
-    headings: dict[str, int] = field(default_factory=dict)
-    hidden: set[str] = field(default_factory=set)
-    masters: dict[str, str] = field(default_factory=dict)
-    """The master page that a style begins."""
-
-
 class _Reader:
     """Takes the events of the content, and then of the master pages."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_headers_for_shown: bool = False) -> None:
         self.slides = 0
-        self._styles = _Styles()
+        self.ended = 0
+        """How many paragraphs have ended."""
+        self.styles = OdfStyles()
+        self._takes_headers_for_shown = takes_headers_for_shown
         self._depth = self._lists = self._notes = self._apart = self._tables = 0
         self._changes = self._comments = 0
         self._author = ("", "")
@@ -89,6 +98,7 @@ class _Reader:
         tag, step = element.tag, 1 if event == "start" else -1
         if tag in _PARAGRAPHS:
             self._depth += step
+            self.ended += event == "end"
             if event == "end" and not self._depth and not self._apart:
                 yield from self._paragraph(element, self._layer())
         elif tag in _NOT_OF_PAGES:
@@ -98,7 +108,7 @@ class _Reader:
         elif tag == f"{_OFFICE}change-info" and event == "end":
             self._author = (element.findtext(f"{_DC}creator", ""), element.findtext(f"{_DC}date", ""))
         elif tag == f"{_TEXT}section":
-            self._sections = [*self._sections, _is_hidden(element)] if step > 0 else self._sections[:-1]
+            self._sections = [*self._sections, is_hidden(element)] if step > 0 else self._sections[:-1]
         elif tag == f"{_TEXT}list":
             self._lists += step
         elif tag == f"{_PRESENTATION}notes":
@@ -111,7 +121,7 @@ class _Reader:
             self.slides += 1
             yield Span("slide", (), level=self.slides)
         elif event == "start":
-            self._style(element)
+            self.styles.take(element)
 
     def take_master(self, event: str, element: Any) -> Iterator[Span]:
         """One event of the styles: the headers and footers of the first page are shown, others may be."""
@@ -124,24 +134,15 @@ class _Reader:
                 return
             is_off = tag in _OTHER_HEADERS or element.get(f"{_STYLE}display") == "false"
             is_first = self._is_of_master == (self._master or _FIRST_MASTER)
-            self._headers.append("header" if is_first and not is_off else "hidden")
+            is_shown = self._takes_headers_for_shown or (is_first and not is_off)
+            self._headers.append("header" if is_shown else "hidden")
         elif tag in _PARAGRAPHS:
             self._depth += 1 if event == "start" else -1
+            self.ended += event == "end"
             if event == "end" and not self._depth and self._headers:
                 yield from self._paragraph(element, self._headers[-1])
         elif event == "start":
-            self._style(element)
-
-    def _style(self, element: Any) -> None:
-        name = element.get(f"{_STYLE}name", "")
-        if element.tag == f"{_STYLE}style":
-            match = _HEADING.match(element.get(f"{_STYLE}parent-style-name", ""))
-            if match is not None:
-                self._styles.headings[name] = min(6, int(match[1]))
-            if master := element.get(f"{_STYLE}master-page-name"):
-                self._styles.masters[name] = master
-        elif element.tag == f"{_STYLE}text-properties" and _is_hidden(element):
-            self._styles.hidden.add(element.getparent().get(f"{_STYLE}name", ""))
+            self.styles.take(element)
 
     def _table(self, tag: str, step: int) -> None:
         if tag == f"{_TABLE}table":
@@ -166,8 +167,8 @@ class _Reader:
     def _paragraph(self, element: Any, layer: Layer) -> Iterator[Span]:
         style = element.get(f"{_TEXT}style-name", "")
         if not self._master and layer == "body":
-            self._master = self._styles.masters.get(style, _FIRST_MASTER)
-        if style in self._styles.hidden and layer != "deleted":
+            self._master = self.styles.masters.get(style, _FIRST_MASTER)
+        if self.styles.hides("paragraph", style) and layer != "deleted":
             layer = "hidden"
         within: list[tuple[Any, Layer]] = []
         pieces = tuple(self._pieces(element, layer, within))
@@ -183,8 +184,8 @@ class _Reader:
         if element.tag == f"{_TEXT}h":
             level = element.get(f"{_TEXT}outline-level", "1")
             return "heading", min(6, int(level)) if level.isdigit() and level != "0" and len(level) < 3 else 1
-        if style in self._styles.headings:
-            return "heading", self._styles.headings[style]
+        if style in self.styles.headings:
+            return "heading", self.styles.headings[style]
         return ("item", self._lists) if self._lists and not self._notes else ("paragraph", 0)
 
     def _pieces(self, element: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> list[Piece]:
@@ -211,17 +212,13 @@ class _Reader:
         return pieces
 
     def _inline(self, child: Any, layer: Layer, within: list[tuple[Any, Layer]]) -> list[Piece]:
-        is_hidden = child.get(f"{_TEXT}style-name") in self._styles.hidden
-        inner: Layer = "hidden" if is_hidden else "field" if child.tag in _FIELDS else layer
+        hides = self.styles.hides("text", child.get(f"{_TEXT}style-name"))
+        inner: Layer = "hidden" if hides else "field" if child.tag in _FIELDS else layer
         pieces = self._pieces(child, inner, within)
         address = child.get(_HREF, "") if child.tag == f"{_TEXT}a" else ""
         if address and address not in "".join(piece.text for piece in pieces):
             pieces.append(Piece("", layer, address=address))
         return pieces
-
-
-def _is_hidden(element: Any) -> bool:
-    return bool(element.get(f"{_TEXT}display") == "none")
 
 
 def _author_of(paragraph: Any) -> tuple[str, str]:

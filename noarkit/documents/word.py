@@ -5,60 +5,56 @@ A word may lie in several runs, so a paragraph is told when it is over. Fields s
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
-from noarkit.documents.layers import Kind, Layer, Piece, Span
+from noarkit.documents.layers import HiddenText, Kind, Layer, Piece, Span
 from noarkit.documents.parts import OfficeParts
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.word_elements import Begin, End, WordHandler, attribute, is_on
+from noarkit.documents.word_styles import WordStyles, styles_of
 
-_W = (
-    "http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
-    "http://purl.oclc.org/ooxml/wordprocessingml/main}",
-)
 _R_ID = (
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships}id",
     "http://purl.oclc.org/ooxml/officeDocument/relationships}id",
 )
-_FALLBACK = "http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_OF_OTHERS = {
-    **dict.fromkeys(("/math}t", "/drawingml/2006/main}t", "/drawingml/main}t"), "otherText"),
-    **dict.fromkeys(("/drawingml/2006/main}p", "/drawingml/main}p"), "otherParagraph"),
-}
-"""Text of formulas and drawings within the text."""
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "ptab": "\t", "noBreakHyphen": "-"}
 _COUNTED_ANEW = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
-_OFF = frozenset({"0", "false", "off"})
-_HEADING = re.compile(r"(?:heading|title)\s*([1-9])?", re.IGNORECASE)
-_LEVELS = frozenset("012345")
+_DRAWN = ("drawing", "pict", "object", "sym")
+"""What stands in a run beside text."""
 _MOST_PENDING = 4_000_000
 """Characters of a paragraph; of one that is longer nothing more is read."""
 
 
 def word_spans(parts: OfficeParts) -> Iterator[Span]:
     """What a Word document holds: body, notes, headers and footers, comments. Raises `DocumentRefused`."""
-    styles = _Styles()
-    for name in parts.of("styles"):
-        for _ in parts.package.feed(name, styles):
-            pass
-    body = _Reader(styles.levels, parts, parts.main, "body")
+    styles = styles_of(parts)
+    body = _Reader(styles, parts, parts.main, "body")
     yield from body.spans()
     for name in parts.of("footnotes", "endnotes"):
-        yield from _Reader(styles.levels, parts, name, "note").spans()
+        yield from _Reader(styles, parts, name, "note").spans()
     shown_parts = _header_parts(parts, body)
     for name in parts.of("header", "footer"):
-        yield from _Reader(styles.levels, parts, name, "header" if name in shown_parts else "hidden").spans()
+        yield from _Reader(styles, parts, name, "header" if name in shown_parts else "hidden").spans()
     for name in parts.of("comments"):
-        yield from _Reader(styles.levels, parts, name, "comment").spans()
+        yield from _Reader(styles, parts, name, "comment").spans()
+
+
+def hidden_texts(parts: OfficeParts, name: str) -> Iterator[HiddenText]:
+    """What is formatted so that no page shows it, in one part of a document. Raises `DocumentRefused`."""
+    reader = _Reader(styles_of(parts), parts, name, "body")
+    reader.notes_hidden = True
+    for _ in reader.spans():
+        yield from reader.take_hidden()
+    yield from reader.take_hidden()
 
 
 def shown_headers(parts: OfficeParts) -> frozenset[str]:
     """The headers and footers that some page shows. Raises `DocumentRefused`."""
-    body = _Reader({}, parts, parts.main, "body")
+    body = _Reader(WordStyles(), parts, parts.main, "body")
     for _ in body.spans():
         pass
     return _header_parts(parts, body)
@@ -69,94 +65,6 @@ def _header_parts(parts: OfficeParts, body: _Reader) -> frozenset[str]:
     return frozenset(relation.target for relation in parts.relations(parts.main) if relation.id in names)
 
 
-def _local(name: str) -> str:
-    """The local name of an element of Word; of others what it is here, and empty where it is nothing."""
-    space, _, local = name.rpartition("}")
-    if f"{space}}}" in _W:
-        return local
-    if name == _FALLBACK:
-        return "Fallback"
-    return next((here for suffix, here in _OF_OTHERS.items() if name.endswith(suffix)), "")
-
-
-def _attribute(attributes: Mapping[str, str], local: str, default: str = "") -> str:
-    return next((attributes[space + local] for space in _W if space + local in attributes), default)
-
-
-def _is_on(attributes: Mapping[str, str]) -> bool:
-    return _attribute(attributes, "val", "1").lower() not in _OFF
-
-
-_Begin = Callable[[Mapping[str, str]], None]
-_End = Callable[[], None]
-
-
-class _Handler:
-    """What reads a part: knows which elements are open, and what is done where one begins or ends."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[str, _Begin | None, _End | None]] = []
-        self._known: dict[str, tuple[str, _Begin | None, _End | None]] = {}
-        """What an element is here, by its whole name: most are nothing, and are passed by quickly."""
-        self._begins, self._ends = self._beginnings(), self._endings()
-
-    @property
-    def depth(self) -> int:
-        """How many elements are open."""
-        return len(self._open)
-
-    def place(self, line: Callable[[], int], /) -> None:
-        """Lines are of no interest."""
-
-    def start(self, name: str, attributes: dict[str, str], /) -> None:
-        """An element begins."""
-        entry = self._known.get(name)
-        if entry is None:
-            local = _local(name)
-            entry = self._known[name] = local, self._begins.get(local), self._ends.get(local)
-        if (begin := entry[1]) is not None:
-            begin(attributes)
-        self._open.append(entry)
-
-    def end(self, name: str, /) -> None:
-        """It ends."""
-        if (end := self._open.pop()[2]) is not None:
-            end()
-
-    def data(self, text: str, /) -> None:
-        """Some text."""
-
-    def _beginnings(self) -> Mapping[str, _Begin]:
-        return {}
-
-    def _endings(self) -> Mapping[str, _End]:
-        return {}
-
-
-class _Styles(_Handler):
-    """The levels of the styles of headings, by their identifiers, which are another in each language of Word."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.levels: dict[str, int] = {}
-        self._style = ""
-
-    def _beginnings(self) -> Mapping[str, _Begin]:
-        return {"style": self._begin_style, "name": self._name, "outlineLvl": self._level}
-
-    def _begin_style(self, attributes: Mapping[str, str]) -> None:
-        self._style = _attribute(attributes, "styleId")
-
-    def _name(self, attributes: Mapping[str, str]) -> None:
-        match = _HEADING.match(_attribute(attributes, "val"))
-        if match is not None and self._style and self._style not in self.levels:
-            self.levels[self._style] = min(6, int(match[1] or 1))
-
-    def _level(self, attributes: Mapping[str, str]) -> None:
-        if self._style and _attribute(attributes, "val") in _LEVELS:
-            self.levels[self._style] = int(_attribute(attributes, "val")) + 1
-
-
 _Key = tuple[Layer, str, str, str, bool]
 _Raw = tuple[str, _Key]
 """A text, and what else there is to a `Piece`: one is made only when a paragraph is over, for there are many."""
@@ -165,13 +73,25 @@ _Raw = tuple[str, _Key]
 class _Paragraph:
     """A paragraph, and what its runs held. `links` are the addresses of open links, and at which piece each begins."""
 
-    __slots__ = ("kind", "level", "links", "pieces")
+    __slots__ = ("kind", "level", "links", "pieces", "style")
 
     def __init__(self) -> None:
         self.kind: Kind = "paragraph"
         self.level = 0
+        self.style = ""
         self.pieces: list[_Raw] = []
         self.links: list[tuple[str, int]] = []
+
+
+class _Run:
+    """A run: at which piece of its paragraph it begins, and what it says of itself. `is_hidden` is None where only
+    styles say; `draws` where there is more to it than text."""
+
+    __slots__ = ("draws", "first", "is_hidden", "style")
+
+    def __init__(self, first: int) -> None:
+        self.first, self.style, self.draws = first, "", False
+        self.is_hidden: bool | None = None
 
 
 @dataclass(slots=True)
@@ -183,23 +103,26 @@ class _Field:
         return self.instruction.strip().partition(" ")[0].upper() in _COUNTED_ANEW
 
 
-class _Reader(_Handler):
+class _Reader(WordHandler):
     """The spans of one part."""
 
-    def __init__(self, levels: Mapping[str, int], parts: OfficeParts, part: str, layer: Layer) -> None:
+    def __init__(self, styles: WordStyles, parts: OfficeParts, part: str, layer: Layer) -> None:
         super().__init__()
-        self._levels, self._parts, self._part, self._layer = levels, parts, part, layer
+        self._styles, self._parts, self._part, self._layer = styles, parts, part, layer
         self._addresses = {
             relation.id: relation.target for relation in parts.relations(part) if relation.kind == "hyperlink"
         }
         self._done: list[Span] = []
         self._paragraphs = [_Paragraph()]
-        self._runs: list[int] = []
-        """At which piece of its paragraph each open run begins; `~` it where the run is hidden, as is known late."""
+        self._runs: list[_Run] = []
+        self._table_styles: list[str] = []
+        self._hidden: list[HiddenText] = []
+        self.notes_hidden = False
+        """Whether what is hidden is kept until `take_hidden` asks for it."""
         self._fields: list[_Field] = []
         self._deletions: list[tuple[str, str]] = []
         """Who deleted what is open, and when."""
-        self._fallbacks = self._insertions = self._tables = self._count = self._size = 0
+        self._fallbacks = self._insertions = self._tables = self._count = self._ended = self._size = 0
         self._cell = [-1, -1, -1]
         self._comment = ("", "")
         self._headers: dict[str, str] = {}
@@ -217,6 +140,11 @@ class _Reader(_Handler):
         self._end_paragraph()
         yield from self._done
 
+    def take_hidden(self) -> Iterator[HiddenText]:
+        """What was seen to be hidden since this was last asked."""
+        yield from self._hidden
+        self._hidden.clear()
+
     def shown_headers(self) -> frozenset[str]:
         """The relations of headers and footers that some page shows."""
         kinds = {"default", "first"} if self._has_title_page else {"default"}
@@ -232,12 +160,15 @@ class _Reader(_Handler):
         elif local == "instrText" and self._fields:
             self._fields[-1].instruction += text
 
-    def _beginnings(self) -> Mapping[str, _Begin]:
+    def _beginnings(self) -> Mapping[str, Begin]:
         return {
             "p": self._begin_paragraph,
             "r": self._begin_run,
             "vanish": self._hide,
             "pStyle": self._style,
+            "rStyle": self._style_run,
+            "tblStyle": self._style_table,
+            **dict.fromkeys(_DRAWN, self._draw),
             "ilvl": self._item,
             "hyperlink": self._begin_link,
             "del": self._begin_deletion,
@@ -256,7 +187,7 @@ class _Reader(_Handler):
             "titlePg": self._note_title_page,
         }
 
-    def _endings(self) -> Mapping[str, _End]:
+    def _endings(self) -> Mapping[str, End]:
         spaces = {local: partial(self._space, text) for local, text in _SPACES.items()}
         return spaces | {
             "p": self._end_paragraph,
@@ -287,7 +218,7 @@ class _Reader(_Handler):
         self._paragraphs[-1].pieces.append((text, (layer, author, at, "", self._insertions > 0)))
         self._size += len(text)
         if self._size > _MOST_PENDING:
-            self._hide_from(self._runs[-1] if self._runs else 0)
+            self._hide_run()
             self._emit(self._paragraphs[-1])
             self._is_too_large = True
 
@@ -296,6 +227,7 @@ class _Reader(_Handler):
         self._paragraphs.append(_Paragraph())
 
     def _end_paragraph(self) -> None:
+        self._ended += 1
         if len(self._paragraphs) > 1:
             self._emit(self._paragraphs.pop())
         elif self._paragraphs[0].pieces:
@@ -304,6 +236,8 @@ class _Reader(_Handler):
     def _emit(self, paragraph: _Paragraph) -> None:
         cell = (self._cell[0], max(0, self._cell[1]), max(0, self._cell[2])) if self._tables else None
         pieces = _merge(paragraph.pieces)
+        if self.notes_hidden:
+            self._hidden += [HiddenText(piece.text, self._ended) for piece in pieces if _is_unseen(piece)]
         if pieces or cell is not None:
             self._done.append(Span(paragraph.kind, pieces, self._layer, paragraph.level, cell, *self._comment))
         paragraph.pieces = []
@@ -312,33 +246,57 @@ class _Reader(_Handler):
         self._size = 0
 
     def _begin_run(self, _: Mapping[str, str]) -> None:
-        self._runs.append(len(self._paragraphs[-1].pieces))
+        self._runs.append(_Run(len(self._paragraphs[-1].pieces)))
 
     def _end_run(self) -> None:
-        first = self._runs.pop()
-        if first < 0:
-            self._hide_from(first)
+        self._hide_run()
+        self._runs.pop()
 
-    def _hide_from(self, first: int) -> None:
-        """Hides what the run at hand has put into its paragraph, where it is a hidden one."""
-        if first < 0:
+    def _hide_run(self) -> None:
+        """Hides what the run at hand has put into its paragraph, where it is a hidden one, as is known late."""
+        if self._runs and self._is_hidden(run := self._runs[-1]):
             pieces = self._paragraphs[-1].pieces
-            pieces[~first:] = [(text, _hidden(key) if key[0] in _MAY_HIDE else key) for text, key in pieces[~first:]]
+            pieces[run.first :] = [
+                (text, _hidden(key) if key[0] in _MAY_HIDE else key) for text, key in pieces[run.first :]
+            ]
+            if run.draws and self.notes_hidden:
+                self._hidden.append(HiddenText("", self._ended + 1))
+
+    def _is_hidden(self, run: _Run) -> bool:
+        """Whether no page shows a run: what it says of itself stands above what styles say."""
+        if run.is_hidden is not None:
+            return run.is_hidden
+        return self._styles.hides(
+            self._paragraphs[-1].style, run.style, self._table_styles[-1] if self._table_styles else ""
+        )
 
     def _hide(self, attributes: Mapping[str, str]) -> None:
         # the mark of a paragraph can be hidden while its text is not
         if [local for local, *_ in self._open[-2:]] == ["r", "rPr"] and self._runs:
-            first = self._runs[-1]
-            self._runs[-1] = ~first if (first < 0) != _is_on(attributes) else first
+            self._runs[-1].is_hidden = is_on(attributes)
+
+    def _style_run(self, attributes: Mapping[str, str]) -> None:
+        if [local for local, *_ in self._open[-2:]] == ["r", "rPr"] and self._runs:
+            self._runs[-1].style = attribute(attributes, "val")
+
+    def _style_table(self, attributes: Mapping[str, str]) -> None:
+        if self._table_styles:
+            self._table_styles[-1] = attribute(attributes, "val")
+
+    def _draw(self, _: Mapping[str, str]) -> None:
+        if self._runs:
+            self._runs[-1].draws = True
 
     def _style(self, attributes: Mapping[str, str]) -> None:
-        level = self._levels.get(_attribute(attributes, "val"))
-        if level is not None:
+        if [local for local, *_ in self._open[-2:]] != ["p", "pPr"]:  # what stood before a change
+            return
+        style = self._paragraphs[-1].style = attribute(attributes, "val")
+        if (level := self._styles.levels.get(style)) is not None:
             self._paragraphs[-1].kind, self._paragraphs[-1].level = "heading", level
 
     def _item(self, attributes: Mapping[str, str]) -> None:
         if self._paragraphs[-1].kind != "heading":
-            level = _attribute(attributes, "val", "0")
+            level = attribute(attributes, "val", "0")
             self._paragraphs[-1].kind = "item"
             self._paragraphs[-1].level = int(level) + 1 if level.isdigit() and len(level) < 3 else 1
 
@@ -359,7 +317,7 @@ class _Reader(_Handler):
             paragraph.pieces.append(("", (layer, "", "", address, False)))
 
     def _begin_deletion(self, attributes: Mapping[str, str]) -> None:
-        self._deletions.append((_attribute(attributes, "author"), _attribute(attributes, "date")))
+        self._deletions.append((attribute(attributes, "author"), attribute(attributes, "date")))
 
     def _end_deletion(self) -> None:
         if self._deletions:
@@ -378,14 +336,14 @@ class _Reader(_Handler):
         self._fallbacks -= 1
 
     def _begin_field(self, attributes: Mapping[str, str]) -> None:
-        self._fields.append(_Field(_attribute(attributes, "instr")))
+        self._fields.append(_Field(attribute(attributes, "instr")))
 
     def _end_field(self) -> None:
         if self._fields:
             self._fields.pop()
 
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
-        kind = _attribute(attributes, "fldCharType")
+        kind = attribute(attributes, "fldCharType")
         if kind == "begin":
             self._fields.append(_Field())
         elif kind == "end":
@@ -393,11 +351,13 @@ class _Reader(_Handler):
 
     def _begin_table(self, _: Mapping[str, str]) -> None:
         self._tables += 1
+        self._table_styles.append("")
         if self._tables == 1:
             self._cell = [self._cell[0] + 1, -1, -1]
 
     def _end_table(self) -> None:
         self._tables -= 1
+        self._table_styles.pop()
 
     def _begin_row(self, _: Mapping[str, str]) -> None:
         if self._tables == 1:
@@ -408,14 +368,14 @@ class _Reader(_Handler):
             self._cell[2] += 1
 
     def _begin_comment(self, attributes: Mapping[str, str]) -> None:
-        self._comment = (_attribute(attributes, "author"), _attribute(attributes, "date"))
+        self._comment = (attribute(attributes, "author"), attribute(attributes, "date"))
 
     def _note_header(self, attributes: Mapping[str, str]) -> None:
         name = next((attributes[key] for key in _R_ID if key in attributes), "")
-        self._headers[name] = _attribute(attributes, "type", "default")
+        self._headers[name] = attribute(attributes, "type", "default")
 
     def _note_title_page(self, attributes: Mapping[str, str]) -> None:
-        self._has_title_page = _is_on(attributes)
+        self._has_title_page = is_on(attributes)
 
 
 _MAY_HIDE = frozenset({"body", "header", "note", "comment", "field"})
@@ -433,3 +393,7 @@ def _merge(pieces: list[_Raw]) -> tuple[Piece, ...]:
 def _hidden(key: _Key) -> _Key:
     _, author, at, address, is_inserted = key
     return "hidden", author, at, address, is_inserted
+
+
+def _is_unseen(piece: Piece) -> bool:
+    return piece.layer == "hidden" and not piece.text.isspace() and bool(piece.text)

@@ -8,6 +8,8 @@ from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.port import Finding
 from noarkit.copies.tokens import PRIVATE
+from noarkit.documents.odf_styles import is_hidden
+from noarkit.documents.opendocument import hidden_texts
 from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -32,9 +34,11 @@ def find_in_odf(package: Package) -> Iterator[Finding]:
     """Styles of sheets that are not shown."""
     objects = [name for name in package.names if name.startswith("Object ") and name.endswith("/content.xml")]
     counts["embedded-objects"] = len(objects)
+    hides = False
     for name in ("content.xml", "styles.xml"):
         for event, element in package.elements(name, whole=_PARAGRAPHS):
             if event == "start":
+                hides = hides or element.tag == f"{_TEXT}hidden-text" or is_hidden(element)
                 _count(element, counts, fields)
                 if element.tag == f"{_STYLE}table-properties" and element.get(f"{_TABLE}display") == "false":
                     unseen_sheets.add(element.getparent().get(f"{_STYLE}name", ""))
@@ -42,6 +46,7 @@ def find_in_odf(package: Package) -> Iterator[Finding]:
                     counts["hidden-sheets"] += element.get(f"{_TABLE}style-name") in unseen_sheets
             elif element.tag in _PARAGRAPHS:
                 counts["private-characters"] += len(PRIVATE.findall("".join(element.itertext())))
+    counts["hidden-text"] = sum(1 for _ in hidden_texts(package)) if hides else 0
     yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
     if fields:
         yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
@@ -53,8 +58,6 @@ def _count(element: Any, counts: Counter[str], fields: Counter[str]) -> None:
         counts["tracked-changes"] += 1
     elif tag == f"{_OFFICE}annotation":
         counts["comments"] += 1
-    elif tag == f"{_TEXT}hidden-text" or element.get(f"{_TEXT}display") == "none":
-        counts["hidden-text"] += 1
     elif tag == f"{_STYLE}drawing-page-properties" and element.get(f"{_PRESENTATION}visibility") == "hidden":
         counts["hidden-slides"] += 1
     elif tag == f"{_PRESENTATION}notes":

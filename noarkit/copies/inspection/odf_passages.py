@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.passage import Passage, clean
+from noarkit.copies.inspection.passage import Passage, clean, with_hidden
+from noarkit.documents.opendocument import hidden_texts
 from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -19,7 +20,7 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
 _REGION, _ANNOTATION, _NOTES = f"{_TEXT}changed-region", f"{_OFFICE}annotation", f"{_PRESENTATION}notes"
-_SECTION, _SHEET = f"{_TEXT}section", f"{_TABLE}table"
+_SHEET = f"{_TABLE}table"
 _INFO = frozenset({f"{_OFFICE}change-info", f"{_DC}creator", f"{_DC}date"})
 _KINDS = {f"{_TEXT}insertion": "inserted", f"{_TEXT}deletion": "deleted", f"{_TEXT}format-change": "formatted"}
 
@@ -40,17 +41,29 @@ class _Body:
 
     changes: dict[str, _Change] = field(default_factory=dict)
     open_changes: set[str] = field(default_factory=set)
-    hidden_styles: set[str] = field(default_factory=set)
     unseen_sheets: set[str] = field(default_factory=set)
+    ended: int = 0
+    """How many paragraphs have ended."""
 
 
 def odf_passages(package: Package) -> Iterator[Passage]:
     """Every passage: comments, notes and hidden text where they stand, the tracked changes at the end."""
+    yield from with_hidden(_numbered(package), hidden_texts(package))
+
+
+def _numbered(package: Package) -> Iterator[tuple[Passage, int]]:
+    """All but hidden text, each with how many paragraphs have ended with its own."""
     body = _Body()
-    whole = _PARAGRAPHS | {_REGION, _ANNOTATION, _NOTES, _SECTION}
+    for passage in _passages(package, body):
+        yield passage, body.ended
+
+
+def _passages(package: Package, body: _Body) -> Iterator[Passage]:
+    whole = _PARAGRAPHS | {_REGION, _ANNOTATION, _NOTES}
     in_region = 0
     for event, element in package.elements("content.xml", whole=whole):
         tag = element.tag
+        body.ended += event == "end" and tag in _PARAGRAPHS
         if event == "start":
             in_region += tag == _REGION
             if tag == _SHEET and element.get(f"{_TABLE}style-name") in body.unseen_sheets:
@@ -66,12 +79,8 @@ def odf_passages(package: Package) -> Iterator[Passage]:
 
 
 def _note_style(element: Any, body: _Body) -> None:
-    parent = element.getparent()
-    name = "" if parent is None else parent.get(f"{_STYLE}name", "")
-    if element.tag == f"{_STYLE}text-properties" and element.get(f"{_TEXT}display") == "none":
-        body.hidden_styles.add(name)
-    elif element.tag == f"{_STYLE}table-properties" and element.get(f"{_TABLE}display") == "false":
-        body.unseen_sheets.add(name)
+    if element.tag == f"{_STYLE}table-properties" and element.get(f"{_TABLE}display") == "false":
+        body.unseen_sheets.add(element.getparent().get(f"{_STYLE}name", ""))
 
 
 def _note_change(region: Any, body: _Body) -> None:
@@ -90,18 +99,12 @@ def _end(element: Any, body: _Body) -> Iterator[Passage]:
         yield Passage("comments", "comment", clean("".join(_own_text(element))), author, at)
     elif tag == _NOTES:
         yield Passage("notes", "notes", clean(" ".join(element.itertext())))
-    elif tag == f"{_TEXT}hidden-text":
-        yield Passage("hidden-text", "hidden", clean(element.get(f"{_TEXT}string-value") or element.text or ""))
-    elif tag == _SECTION and element.get(f"{_TEXT}display") == "none":
-        yield Passage("hidden-text", "hidden", clean(" ".join(element.itertext())))
     elif tag in _PARAGRAPHS:
-        if element.get(f"{_TEXT}style-name") in body.hidden_styles:
-            yield Passage("hidden-text", "hidden", clean("".join(_own_text(element))))
-        yield from _of_paragraph(element, body)
+        _give_paragraph(element, body)
 
 
-def _of_paragraph(paragraph: Any, body: _Body) -> Iterator[Passage]:
-    """Hidden spans; text between the marks of a change goes to that change."""
+def _give_paragraph(paragraph: Any, body: _Body) -> None:
+    """Text between the marks of a change goes to that change."""
     _give(paragraph.text, body)
     for element in paragraph.iterdescendants():
         tag, change = element.tag, element.get(f"{_TEXT}change-id", "")
@@ -109,8 +112,6 @@ def _of_paragraph(paragraph: Any, body: _Body) -> Iterator[Passage]:
             body.open_changes.add(change)
         elif tag == f"{_TEXT}change-end":
             body.open_changes.discard(change)
-        elif tag == f"{_TEXT}span" and element.get(f"{_TEXT}style-name") in body.hidden_styles:
-            yield Passage("hidden-text", "hidden", clean("".join(element.itertext())))
         if tag not in _INFO:
             _give(element.text, body)
         _give(element.tail, body)

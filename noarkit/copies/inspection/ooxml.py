@@ -10,6 +10,7 @@ from typing import Any  # Any: elements of lxml
 from noarkit.copies.port import Finding
 from noarkit.copies.tokens import PRIVATE
 from noarkit.documents.parts import OfficeFormat, OfficeParts, office_parts
+from noarkit.documents.word import hidden_texts
 from noarkit.documents.zipped import Package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -18,7 +19,7 @@ _CHANGES = frozenset(
 )
 _VOLATILE = re.compile(r"\b(TODAY|NOW|RAND|RANDBETWEEN|OFFSET|INDIRECT|CELL|INFO)\s*\(", re.IGNORECASE)
 _HARMLESS_FIELDS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "HYPERLINK", "TOC", "PAGEREF", "FORMTEXT", "SEQ"})
-_OFF = frozenset({"0", "false", "off"})
+_VANISH = f"{_W}vanish"
 
 
 def find_in_ooxml(package: Package) -> Iterator[Finding]:
@@ -52,9 +53,14 @@ def _external_targets(package: Package, name: str) -> int:
 
 
 def _count_text(parts: OfficeParts, counts: Counter[str], fields: Counter[str]) -> None:
-    for name in (parts.main, *parts.of("header", "footer", "footnotes", "endnotes")):
+    names = (parts.main, *parts.of("header", "footer", "footnotes", "endnotes"))
+    hides = any(element.tag == _VANISH for name in parts.of("styles") for _, element in _starts(parts.package, name))
+    for name in names:
         for event, element in parts.package.elements(name):
+            hides = hides or element.tag == _VANISH
             _count_in_text(event, element, counts, fields)
+    if hides:
+        counts["hidden-text"] += sum(1 for name in names for _ in hidden_texts(parts, name))
     for name in parts.of("comments"):
         for event, element in _starts(parts.package, name):
             counts["comments"] += bool(event) and element.tag == f"{_W}comment"
@@ -65,8 +71,6 @@ def _count_in_text(event: str, element: Any, counts: Counter[str], fields: Count
     if event == "start":
         if tag in _CHANGES:
             counts["tracked-changes"] += 1
-        elif tag == f"{_W}vanish":
-            counts["hidden-text"] += element.get(f"{_W}val", "1").lower() not in _OFF
         elif tag == f"{_W}fldSimple":
             _count_field(element.get(f"{_W}instr", ""), fields)
     elif tag == f"{_W}instrText":

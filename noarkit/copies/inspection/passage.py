@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import merge
+
+from noarkit.documents.layers import HiddenText
 
 MOST_CHARACTERS = 2_000
 _BLANKS = re.compile(r"\s+")
@@ -25,3 +29,9 @@ def clean(text: str) -> str:
     """A text in one line, cut where it is very long."""
     line = _BLANKS.sub(" ", text).strip()
     return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]} …"
+
+
+def with_hidden(passages: Iterable[tuple[Passage, int]], hidden: Iterable[HiddenText]) -> Iterator[Passage]:
+    """The passages of a part and its hidden texts in the order of their paragraphs, which are numbered as they end."""
+    hidden_passages = ((Passage("hidden-text", "hidden", clean(each.text)), each.paragraph) for each in hidden)
+    return (passage for passage, _ in merge(hidden_passages, passages, key=lambda pair: pair[1]))

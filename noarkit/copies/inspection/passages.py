@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.inspection.odf_passages import odf_passages
-from noarkit.copies.inspection.passage import Passage, clean
+from noarkit.copies.inspection.passage import Passage, clean, with_hidden
 from noarkit.documents.parts import OfficeFormat, OfficeParts, office_parts
 from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.word import hidden_texts
 from noarkit.documents.zipped import Package, open_package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -29,7 +30,8 @@ _KINDS: Mapping[str, str] = {
 }
 _TEXTS = frozenset({f"{_W}t", f"{_W}delText"})
 _RUN, _PARAGRAPH, _COMMENT = f"{_W}r", f"{_W}p", f"{_W}comment"
-_OFF = frozenset({"0", "false", "off"})
+_CHANGE = ("tracked-changes", "")
+"""The code of a change; its kind is that of its element."""
 _LISTED = frozenset({"tracked-changes", "hidden-text", "comments", "hidden-slides", "notes", "hidden-sheets"})
 
 
@@ -59,46 +61,28 @@ def passages_of(path: Path) -> Iterator[Passage]:
 
 def _of_word(parts: OfficeParts) -> Iterator[Passage]:
     for name in (parts.main, *parts.of("header", "footer", "footnotes", "endnotes")):
-        depth = 0
-        for event, element in parts.package.elements(name, whole=frozenset({_PARAGRAPH})):
-            if element.tag == _PARAGRAPH:
-                depth += 1 if event == "start" else -1
-                if event == "end" and not depth:
-                    yield from _of_paragraph(element)
-            elif event == "end" and not depth and element.tag in _KINDS:  # of a row or cell of a table
-                yield _passage("tracked-changes", _KINDS[element.tag], element)
+        yield from with_hidden(_changes(parts, name), hidden_texts(parts, name))
     for name in parts.of("comments"):
         for event, element in parts.package.elements(name, whole=frozenset({_COMMENT})):
             if event == "end" and element.tag == _COMMENT:
                 yield _passage("comments", "comment", element)
 
 
-def _of_paragraph(paragraph: Any) -> Iterator[Passage]:
-    hidden: list[str] = []
-    for element in paragraph.iter():
-        if element.tag in _KINDS:
-            yield _passage("tracked-changes", _KINDS[element.tag], element)
-        elif element.tag == _RUN:
-            if _is_hidden(element):
-                hidden.append(_text(element))
-            elif hidden:
-                yield from _hidden(hidden)
-    yield from _hidden(hidden)
-
-
-def _hidden(parts: list[str]) -> Iterator[Passage]:
-    text = clean("".join(parts))
-    parts.clear()
-    if text:
-        yield Passage("hidden-text", "hidden", text)
-
-
-def _is_hidden(run: Any) -> bool:
-    mark = run.find(f"{_W}rPr/{_W}vanish")
-    return mark is not None and mark.get(f"{_W}val", "1").lower() not in _OFF
+def _changes(parts: OfficeParts, name: str) -> Iterator[tuple[Passage, int]]:
+    """The tracked changes of one part, each with how many paragraphs have ended with its own."""
+    depth = ended = 0
+    for event, element in parts.package.elements(name, whole=frozenset({_PARAGRAPH})):
+        if element.tag == _PARAGRAPH:
+            depth += 1 if event == "start" else -1
+            ended += event == "end"
+            if event == "end" and not depth:
+                yield from ((_passage(*_CHANGE, each), ended) for each in element.iter(*_KINDS))
+        elif event == "end" and not depth and element.tag in _KINDS:  # of a row or cell of a table
+            yield _passage(*_CHANGE, element), ended
 
 
 def _passage(code: str, kind: str, element: Any) -> Passage:
+    kind = kind or _KINDS[element.tag]
     owner = element
     if kind == "formatted":  # the text is that of the run, or of the paragraph, whose properties were changed
         while owner.getparent() is not None and owner.tag not in (_RUN, _PARAGRAPH):
