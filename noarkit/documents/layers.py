@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple, get_args
 
 Layer = Literal["body", "header", "note", "comment", "deleted", "hidden", "fallback", "alternative", "field"]
 """Where some text stands. `"header"` is a header or footer that a page shows; `"hidden"` one that no page shows, and
-text that is formatted so; `"fallback"` what stands there a second time for older programs; `"alternative"` the other
-body of a mail; `"field"` a number of pages or a formula, which whoever shows the document works out anew."""
+text that is formatted so; `"fallback"` what stands there a second time, for older programs or in the instruction of a
+field; `"alternative"` the other body of a mail; `"field"` a number of pages or a formula, which whoever shows the
+document works out anew."""
 Kind = Literal["paragraph", "heading", "item", "row", "slide", "sheet", "attachment", "header-field"]
 Purpose = Literal["search", "view", "offer", "words", "persons"]
 

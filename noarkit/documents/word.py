@@ -96,7 +96,10 @@ class _Run:
 
 @dataclass(slots=True)
 class _Field:
+    """A field that is open. What stands in its instruction, as the result of a field within, is on no page."""
+
     instruction: str = ""
+    in_instruction: bool = False
 
     @property
     def is_counted_anew(self) -> bool:
@@ -209,7 +212,7 @@ class _Reader(WordHandler):
 
     def _put(self, text: str, layer: Layer) -> None:
         author = at = ""
-        if self._fallbacks:
+        if self._fallbacks or (self._fields and any(each.in_instruction for each in self._fields)):
             layer = "fallback"
         elif self._deletions:
             layer, (author, at) = "deleted", self._deletions[-1]
@@ -345,7 +348,9 @@ class _Reader(WordHandler):
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
         kind = attribute(attributes, "fldCharType")
         if kind == "begin":
-            self._fields.append(_Field())
+            self._fields.append(_Field(in_instruction=True))
+        elif kind == "separate" and self._fields:
+            self._fields[-1].in_instruction = False
         elif kind == "end":
             self._end_field()
 

@@ -27,7 +27,7 @@ from noarkit.copies.port import Failure, Product, Task
 from noarkit.safe.sandbox import Limits
 from tests.copies.converters.tasks import needs_office
 from tests.copies.corpus import unfaithful
-from tests.copies.corpus.office import docx, xlsx
+from tests.copies.corpus.office import docx, field_within, paragraph, xlsx
 from tests.waiting import PATIENCE_S
 
 pytestmark = needs_office
@@ -67,6 +67,7 @@ CHANGED: Mapping[str, bytes] = {
 }
 """Of these it makes a copy that shows what was changed."""
 DRAWN: Mapping[str, bytes] = {
+    "vilkår.docx": docx(paragraph(field_within("3. mars")), paragraph(field_within("4. mai", in_result=True))),
     "samisk.docx": docx("Čáhci ŋoŋa đuvvi ŧuohta, žábir ja šaddu"),
     "kryss.docx": docx("Krysset er satt:", unfaithful.TICKED),
 }

@@ -218,6 +218,14 @@ def test_a_number_of_pages_is_shown_in_its_sentence_and_is_no_word_of_a_copy(tmp
     assert doors.words == Counter(["side", "av"])
 
 
+@pytest.mark.parametrize("in_result", [False, True])
+def test_a_date_within_a_condition_is_shown_once(in_result: bool, tmp_path: Path) -> None:
+    doors = Doors(tmp_path, office.docx(office.paragraph(office.field_within("3. mars", in_result=in_result))), "docx")
+    assert doors.view == "3. mars"
+    assert ("body", "3. mars") in layers_in(doors)
+    assert doors.words == Counter(["3", "mars"])
+
+
 def test_a_document_in_the_strict_form_is_read_as_any_other(tmp_path: Path) -> None:
     letter = office.docx(office.paragraph("Strengt ", office.deleted("slettet")), header="topptekst")
     doors = Doors(tmp_path, rewritten(letter, STRICT), "docx")

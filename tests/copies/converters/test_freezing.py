@@ -13,6 +13,7 @@ from noarkit.copies.converters import freezing_codes
 from noarkit.copies.converters.freezing import FreezeReport, freeze_fields
 from noarkit.errors import PackageFault, UnsafeXml
 from tests.copies.converters.documents import docx, odf, paragraph, pptx, rtf, word_field, write_zip, xlsx
+from tests.copies.corpus import office
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -78,6 +79,15 @@ def test_what_stands_in_an_instruction_does_not_become_text(tmp_path: Path) -> N
     assert texts(frozen) == "fru"
     assert "<w:b/>" in part(frozen, "word/document.xml")
     assert report.frozen == 2
+
+
+@pytest.mark.parametrize("in_result", [False, True])
+def test_a_date_within_a_condition_keeps_what_it_showed(in_result: bool, tmp_path: Path) -> None:
+    source = tmp_path / "a.docx"
+    source.write_bytes(office.docx(office.paragraph(office.field_within("3. mars 2009", in_result=in_result))))
+    report, frozen = freeze(source)
+    assert texts(frozen) == "3. mars 2009"
+    assert report == FreezeReport(frozen=3 if in_result else 2)
 
 
 def test_a_sum_of_page_numbers_cannot_be_frozen_and_that_is_said(tmp_path: Path) -> None:

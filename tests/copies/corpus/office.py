@@ -46,15 +46,31 @@ def paragraph(*runs: str) -> str:
 
 def field(instruction: str, result: str) -> str:
     """A field as Word writes it: its code, and the result that was stored."""
-    marks = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
-    begin, separate, end = marks
-    code = f'<w:r><w:instrText xml:space="preserve"> {escape(instruction)} </w:instrText></w:r>'
-    return begin + code + separate + run(result) + end
+    return field_of(code(f" {instruction} "), run(result))
 
 
 def simple_field(instruction: str, result: str) -> str:
     """A field in the short form."""
     return f'<w:fldSimple w:instr=" {escape(instruction)} ">{run(result)}</w:fldSimple>'
+
+
+def field_of(instruction: str, result: str) -> str:
+    """A field whose code and stored result are runs, as when another field stands in them."""
+    marks = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
+    begin, separate, end = marks
+    return begin + instruction + separate + result + end
+
+
+def code(text: str) -> str:
+    """A run of the code of a field."""
+    return f'<w:r><w:instrText xml:space="preserve">{escape(text)}</w:instrText></w:r>'
+
+
+def field_within(stored: str, *, in_result: bool = False) -> str:
+    """A condition with a date in its code, and in its result too; all of it showed one date when it was stored."""
+    date = field("DATE", stored)
+    condition = code(' IF 1 = 1 "') + date + code('" "nei" ')
+    return field_of(condition, date if in_result else run(stored))
 
 
 def inserted(text: str) -> str:
