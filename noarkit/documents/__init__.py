@@ -27,6 +27,7 @@
     mail        mails as fields and attachments; mime: the parts of a mail, by their bytes
     mailbox     the mails of an mbox
     outlook     Outlook messages (.msg)
+    slide_dates  the dates of .ppt that are today's
     sheets      the rows of .xlsx; ods_sheets: of .ods; xls_cells: the cells of .xls; cells: a cell of any
 
 Nothing here knows a recipe, a copy or a page.

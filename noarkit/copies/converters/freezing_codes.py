@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noarkit.copies.converters.freezing_word import VOLATILE, code_of
+from noarkit.documents.slide_dates import STREAM, count_automatic_dates
 
 _MOST_BYTES = 256 * 1024 * 1024
 _WORD_FIELD = re.compile(rb"\x13([ -~]{2,60})|\x13\x00((?:[ -~]\x00){2,60})")
 _RTF_FIELD = re.compile(rb"\\fldinst([^}]{0,400}(?:\{[^}]{0,400}){0,3})")
 _RTF_CONTROL = re.compile(rb"\\[a-z]+-?\d* ?|\\[^a-z]|[{}\r\n]")
-_SLIDE_DATE = bytes.fromhex("0000f70f08000000")
 _FUNCTIONS = {221: "TODAY", 74: "NOW", 63: "RAND"}
 _FORMULA_RECORD = 0x0006
 _FUNCTION_CLASSES = (b"\x21", b"\x41", b"\x61")
@@ -49,7 +49,7 @@ def _of_container(source: Path) -> Iterator[str]:
         with olefile.OleFileIO(source) as container:
             for name, codes_in in (
                 ("WordDocument", _of_word),
-                ("PowerPoint Document", _of_slides),
+                (STREAM, _of_slides),
                 ("Workbook", _of_sheets),
                 ("Book", _of_sheets),
             ):
@@ -68,7 +68,7 @@ def _of_word(stream: BinaryIO) -> Iterator[str]:
 
 
 def _of_slides(stream: BinaryIO) -> Iterator[str]:
-    if _SLIDE_DATE in stream.read(_MOST_BYTES):
+    if count_automatic_dates(stream.read(_MOST_BYTES)):
         yield "DATE"
 
 

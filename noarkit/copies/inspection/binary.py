@@ -16,6 +16,7 @@ import olefile
 
 from noarkit.copies.port import Finding
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.slide_dates import STREAM, count_automatic_dates
 from noarkit.documents.word_runs import DELETED, HIDDEN, INSERTED, REFORMATTED, RunsUnreadable, marked_runs, table_name
 
 _MOST_BYTES = 256 * 1024 * 1024
@@ -44,7 +45,7 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
             if any(name in _ENCRYPTED_STREAMS for name in names):
                 raise DocumentRefused(Refusal.PASSWORD)
             macros = names.count("VBA")
-            streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book")}
+            streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book", STREAM)}
             table = _stream(container, table_name(streams["WordDocument"]))
     except (OSError, ValueError, IndexError, TypeError) as error:
         raise DocumentRefused(Refusal.DAMAGED) from error
@@ -56,6 +57,7 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
     book = streams["Workbook"] or streams["Book"]
     if book:
         yield from _find_in_book(book)
+    yield from _find_in_slides(streams[STREAM])
 
 
 def _stream(container: olefile.OleFileIO, name: str) -> bytes:
@@ -112,3 +114,8 @@ def _find_in_book(book: bytes) -> Iterator[Finding]:
     yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
     if fields:
         yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
+
+
+def _find_in_slides(stream: bytes) -> Iterator[Finding]:
+    if count := count_automatic_dates(stream):
+        yield Finding("fields", {"count": count, "kinds": ["DATE"]})

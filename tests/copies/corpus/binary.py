@@ -111,6 +111,22 @@ def xls(*records: bytes, **more: bytes) -> bytes:
     return container({**streams, **{name.replace("__", "/"): content for name, content in more.items()}})
 
 
+def atom(kind: int, data: bytes) -> bytes:
+    """A record of a presentation that holds no others."""
+    return struct.pack("<HHI", 0, kind, len(data)) + data
+
+
+def ppt(*records: bytes) -> bytes:
+    """A presentation before 2007 with these records on its one slide."""
+    inner = b"".join(records)
+    return container({"PowerPoint Document": struct.pack("<HHI", 0xF, 0x3EE, len(inner)) + inner})
+
+
+def headers_of_slide(flags: int) -> bytes:
+    """What a slide says of its header and footer."""
+    return atom(0xFDA, struct.pack("<HH", 0, flags))
+
+
 def cell_place(row: int, column: int) -> bytes:
     """What the record of a cell begins with: its place and its format."""
     return struct.pack("<HHH", row, column, 15)

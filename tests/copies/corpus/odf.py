@@ -64,6 +64,21 @@ def odp(slides: Sequence[str], *, notes: str = "", hidden: bool = False) -> byte
     return _document("odp", f"<office:presentation>{pages}</office:presentation>", styles if hidden else "", {})
 
 
+def dated_odp(source: str) -> bytes:
+    """A presentation with one slide that bears a date: the day's (`current-date`), or one that stays (`fixed`)."""
+    style = (
+        '<style:style style:name="dp1" style:family="drawing-page"><style:drawing-page-properties'
+        ' presentation:display-date-time="true"/></style:style>'
+    )
+    declared = f'<presentation:date-time-decl presentation:name="d1" presentation:source="{source}">3. mars 2009'
+    page = (
+        '<draw:page draw:name="side1" draw:style-name="dp1" draw:master-page-name="Standard"'
+        f' presentation:use-date-time-name="d1">{_frame("Vedtak")}</draw:page>'
+    )
+    body = f"<office:presentation>{declared}</presentation:date-time-decl>{page}</office:presentation>"
+    return _document("odp", body, style, {})
+
+
 def odg(text: str) -> bytes:
     """A drawing with a text."""
     page = f'<draw:page draw:name="side1" draw:master-page-name="Standard">{_frame(text)}</draw:page>'
