@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from noarkit.api.validating import validate as validate_package
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.extraction.convert import ConvertOptions, ConvertResult
+from noarkit.extraction.convert import ConvertOptions, ConvertResult, refuse_unfit
 from noarkit.extraction.convert import convert as convert_files
 from noarkit.extraction.databases import convert_database
 from noarkit.extraction.making_note import forget_note
@@ -27,6 +27,12 @@ from noarkit.safe.unpack import LIMITS
 from noarkit.settings import Place, Settings, resolve_settings
 
 
+def mime_compat_option() -> Any:  # the value of a field, as of `option`
+    """Whether METS of E-ARK says of a file no media type but what IANA's lists have by its name; of whatever makes
+    a package."""
+    return option(False, kind="flag")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionOptions:
     """How a package is made of a folder or another package."""
@@ -37,6 +43,7 @@ class ConversionOptions:
     encoding: str | None = option(metavar="NAME")
     strict: bool = option(False, kind="flag")
     copies: Place | None = option(kind="folder", must_exist=True, metavar="COPIES")
+    mime_compat: bool = mime_compat_option()
 
 
 class ConversionKeywords(TypedDict, total=False):
@@ -48,6 +55,7 @@ class ConversionKeywords(TypedDict, total=False):
     encoding: str | None
     strict: bool
     copies: Place | None
+    mime_compat: bool
 
 
 @takes_options(ConversionOptions)
@@ -75,6 +83,7 @@ def convert(
         encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         copies: the folder of archival copies that `derive` made of the documents of a folder; they go along, each
             told with the document that it was made of.
+        mime_compat: in METS of E-ARK, says of a file no media type but what IANA's lists have by its name.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
 
@@ -105,8 +114,10 @@ def make_conversion(
         source_form=_form_named(options.source_kind),
         strict=options.strict,
         copies=Path(options.copies) if options.copies is not None else None,
+        mime_compat=options.mime_compat,
         keep_note=True,
     )
+    refuse_unfit(convert_options)
     if convert_options.copies is not None and known_forms().product(form).kind != "package":
         raise UsageFault(what="bad-value", where="--copies")
     if ":" not in str(source) or known_forms().product(form).kind != "database":

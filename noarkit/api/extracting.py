@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from noarkit.api.clustering import cluster_jobs, cluster_target
+from noarkit.api.converting import mime_compat_option
 from noarkit.api.destination import destination, open_target
 from noarkit.api.heavy_jobs import archive_identity
 from noarkit.api.validating import validate
@@ -20,7 +21,7 @@ from noarkit.archive.port import Archive
 from noarkit.errors import NoarkitError, PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
-from noarkit.extraction.convert import NOARK, ConvertOptions
+from noarkit.extraction.convert import NOARK, ConvertOptions, refuse_unfit
 from noarkit.extraction.delivery import deliver, delivery_folder
 from noarkit.extraction.making_note import forget_note, note_path
 from noarkit.extraction.remote import ArchiveMark, RemoteArchive
@@ -56,6 +57,7 @@ class ExtractOptions:
     `change_log` says which change log the package gets. A document that has an archival copy is delivered as the copy;
     with `with_originals` also as it is, where its own format is taken for deposit. `cluster` are machines that fetch
     too; the package is the same. What holds no folders and no records is refused, unless `allow_empty`.
+    With `mime_compat` METS of E-ARK says of a file no media type but what IANA's lists have by its name.
     `runs` are run folders of loads into this archive; those in the working folder and beside the package are found.
     """
 
@@ -69,6 +71,7 @@ class ExtractOptions:
     with_originals: bool = option(False, kind="flag")
     cluster: Cluster | None = option(parts=Cluster, without=("ship",), make=parse_cluster)
     allow_empty: bool = option(False, kind="flag")
+    mime_compat: bool = mime_compat_option()
     runs: tuple[Path, ...] = option((), flag="--run", kind="folder", must_exist=True, is_multiple=True, metavar="RUN")
 
 
@@ -137,6 +140,8 @@ def _extract(
 ) -> ExtractResult:
     package_file = options.package or own_facts()
     facts = read_facts(package_file)
+    convert_options = ConvertOptions(form, package_file, mime_compat=options.mime_compat)
+    refuse_unfit(convert_options)
     where = destination(resolved.config, resolved.environment)
     if options.cluster is not None:
         cluster_target(options.cluster, dry_run=False, check_command=None)
@@ -167,7 +172,6 @@ def _extract(
         if form == NOARK:
             extracted = extract_package(connection, target, extract_settings, emit=emit)
         else:
-            convert_options = ConvertOptions(form, package_file)
             extracted = deliver(connection, target, convert_options, extract_settings, emit=emit)
     # who makes a package is the first to hold it to the rules
     report = validate(extracted.package, schemas=options.schemas, listener=emit)

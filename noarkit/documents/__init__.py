@@ -8,7 +8,7 @@
     damage      documents that are empty, cut off or written in part
     layers      what a document holds, as spans, and which of it each purpose takes
     word        Word documents since 2007 as spans; word_runs: what runs before 2007 are marked with
-    word_styles which styles of a Word document hide text or head it; word_elements: its elements
+    word_styles  which styles of a Word document hide text or head it; word_elements: its elements
     opendocument  texts and presentations of OpenDocument as spans; odf_styles: its styles
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part

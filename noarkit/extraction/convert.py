@@ -40,7 +40,8 @@ class ConvertOptions:
     `source_form` is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be
     called otherwise or to be left out. `checked` is the outcome where the source was held to its own checksums before,
     empty if nobody did. `copies` is what `derive` made of the documents of a folder; `originals` what an extract left
-    out for the copies in it, with what was made of what. Both become a part of their own, told by derivations."""
+    out for the copies in it, with what was made of what. Both become a part of their own, told by derivations.
+    `mime_compat` is as of `EarkOrder`: packages of E-ARK alone have it."""
 
     form: str
     package: Path | None = None
@@ -50,6 +51,7 @@ class ConvertOptions:
     checked: str = ""
     copies: Path | None = None
     originals: Path | None = None
+    mime_compat: bool = False
     keep_note: bool = False
     """True for a caller that goes on with the package, and calls `making_note.forget_note` when that is done."""
 
@@ -152,6 +154,12 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
     return noted_result(note, options)
 
 
+def refuse_unfit(options: ConvertOptions) -> None:
+    """Raises `UsageFault` for an option that the form has no place for."""
+    if options.mime_compat and not options.form.startswith("eark"):
+        raise UsageFault(what="bad-value", where="--mime-compat")
+
+
 def conversion_note(source: str, target: Path, options: ConvertOptions) -> MakingNote:
     """The note on a conversion, which another with the same options goes on with."""
     key = replace(options, limits=LIMITS, checked="", keep_note=False)
@@ -241,7 +249,8 @@ def _delivery(
         conversion = Conversion(f"{payload.form} {source}".rstrip(), options.form, options.checked)
     # an extract is taken out as it lay, and says nothing new
     package = options.package if options.form != NOARK else None
-    return Delivery(payload, target, package, metadata_for(payload, package), conversion, before_named, emit)
+    metadata = metadata_for(payload, package)
+    return Delivery(payload, target, package, metadata, conversion, before_named, emit, options.mime_compat)
 
 
 def _describes_itself(payload: Payload) -> bool:

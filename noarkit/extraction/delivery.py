@@ -21,7 +21,7 @@ def deliver(
 
     Raises what `extract` and `convert` raise.
     """
-    work, note = delivery_folder(target), extraction_note(target, options.form, settings)
+    work, note = delivery_folder(target), extraction_note(target, options.form, settings, options.mime_compat)
     extract_path = work / NOARK
     options = replace(options, originals=work / "originals", keep_note=True)
     conversion = conversion_note(str(extract_path.absolute()), target, options)

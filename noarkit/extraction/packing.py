@@ -53,7 +53,7 @@ _OWN_OF_DIAS = ("ead.", "eac-cpf")
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A package that is to be made: what goes in, where to, what it says of itself, and how it came from its source;
-    `before_named` is told of it before it gets its name."""
+    `before_named` is told of it before it gets its name. `mime_compat` as of `EarkOrder`."""
 
     payload: Payload
     target: Path
@@ -62,6 +62,7 @@ class Delivery:
     conversion: Conversion | None
     before_named: OnWhole
     emit: Listener
+    mime_compat: bool = False
 
 
 def metadata_for(payload: Payload, package: Path | None) -> PackageMetadata:
@@ -206,6 +207,7 @@ def pack_eark(delivery: Delivery, product: str) -> MadePackage:
         history=metadata.history,
         conversion=delivery.conversion,
         derivations=payload.derivations,
+        mime_compat=delivery.mime_compat,
     )
     return make_eark(
         parts,

@@ -222,8 +222,9 @@ def _with_formats(
     )
 
 
-def extraction_note(target: Path, form: str, settings: ExtractSettings) -> MakingNote:
+def extraction_note(target: Path, form: str, settings: ExtractSettings, mime_compat: bool = False) -> MakingNote:
     """The note on an extract, which another of the same selection in the same form goes on with."""
+    form = f"{form} mime-compat" if mime_compat else form
     options = (settings.include_open, settings.carry, settings.with_originals, settings.change_log)
     return MakingNote(target, "extract", (form, dict(settings.selection.description), *options))
 

@@ -36,10 +36,33 @@ def is_media_type(value: str, *, registered: bool = False) -> bool:
     return kind not in registered_types or name in registered_types[kind]
 
 
+@lru_cache(maxsize=1_000)
+def has_template_name(value: str) -> bool:
+    """True for a media type that IANA's lists have by its template name, as judges of packages read those lists.
+
+    Names of vendors and persons, and those with a suffix, are taken for registered: nobody can list them all.
+
+    >>> has_template_name("text/plain"), has_template_name("message/rfc822"), has_template_name("audio/x-wav")
+    (True, False, False)
+    """
+    kind, _, name = value.lower().partition("/")
+    table = _table()
+    if not is_media_type(value) or kind in table["template"]["unlisted"].split() or kind not in table["registered"]:
+        return False
+    if name.startswith(("x.", "x-")) or ";" in name:
+        return False
+    return name.startswith(("vnd.", "prs.")) or "+" in name or name in table["registered"][kind].split()
+
+
 @cache
 def _registered_types() -> Mapping[str, frozenset[str]]:
-    table = tomllib.loads(files(__package__).joinpath("media_types.toml").read_text("utf-8"))
+    table = _table()
     kinds = table["registered"].keys() | table["met"].keys()
     return {
         kind: frozenset(f"{table['registered'].get(kind, '')} {table['met'].get(kind, '')}".split()) for kind in kinds
     }
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(files(__package__).joinpath("media_types.toml").read_text("utf-8"))

@@ -109,6 +109,7 @@ class Describer:
             record=tuple(_records(order)) if part is None else (),
             above="" if part is None else "../../",
             prefix=prefix,
+            mime_compat=order.mime_compat,
         )
 
     def _groups(self, listing: Listing) -> Iterator[Group]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from noarkit.forms.eark import spec
+from noarkit.forms.eark.rules.media import has_template_name
 from noarkit.forms.eark.schemas import CSIP_XSD, METS_XSD, SIP_XSD, XLINK_XSD
-from noarkit.forms.eark.write.listing import PackageFile
+from noarkit.forms.eark.write.listing import UNKNOWN_TYPE, PackageFile
 from noarkit.forms.eark.write.markup import attributes, href
 from noarkit.forms.eark.write.order import SOFTWARE
 from noarkit.forms.metadata.file_facts import PRONOM
@@ -38,6 +39,12 @@ class Heading:
     other_category: str = ""
     above: str = ""
     prefix: str = ID_PREFIX
+    mime_compat: bool = False
+
+    def media_type(self, file: PackageFile) -> str:
+        """What a file is said to be, as an attribute."""
+        is_told = not self.mime_compat or has_template_name(file.media_type)
+        return escape_attribute(file.media_type if is_told else UNKNOWN_TYPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ def mets(
     ids: dict[str, list[str]] = {"dmd": [], "amd": []}
     yield from _metadata(heading, metadata, ids, checksum)
     numbered_groups: list[tuple[Group, str, str]] = []
-    files = _Numbers(heading.prefix, checksum)
+    files = _Numbers(heading, checksum)
     for number, group in enumerate(groups, 1):
         group_id = f"{heading.prefix}group-{number}"
         if number == 1:
@@ -137,24 +144,24 @@ def _metadata(heading: Heading, metadata: MetsMetadata, ids: dict[str, list[str]
     for number, file in enumerate(metadata.descriptive, 1):
         section_id = f"{heading.prefix}dmd-{number}"
         ids["dmd"].append(section_id)
-        inside = _reference(file, checksum)
+        inside = _reference(heading, file, checksum)
         yield f'<dmdSec ID="{section_id}" CREATED="{file.created}" STATUS="CURRENT">{inside}</dmdSec>\n'.encode()
     if metadata.preservation:
         yield b"<amdSec>\n"
         for number, file in enumerate(metadata.preservation, 1):
             section_id = f"{heading.prefix}amd-{number}"
             ids["amd"].append(section_id)
-            inside = _reference(file, checksum)
+            inside = _reference(heading, file, checksum)
             start = f'<digiprovMD ID="{section_id}" CREATED="{file.created}" STATUS="CURRENT">'
             yield f"{start}{inside}</digiprovMD>\n".encode()
         yield b"</amdSec>\n"
 
 
-def _reference(file: PackageFile, checksum: str) -> str:
+def _reference(heading: Heading, file: PackageFile, checksum: str) -> str:
     type_attributes = attributes(OTHERMDTYPE="OTHER" if file.md_type == "OTHER" else "", MDTYPEVERSION=file.md_version)
     return (
         f'<mdRef LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"'
-        f' MDTYPE="{escape_attribute(file.md_type)}"{type_attributes} MIMETYPE="{escape_attribute(file.media_type)}"'
+        f' MDTYPE="{escape_attribute(file.md_type)}"{type_attributes} MIMETYPE="{heading.media_type(file)}"'
         f' SIZE="{file.size_bytes}" CREATED="{file.created}"'
         f' CHECKSUM="{file.digest}" CHECKSUMTYPE="{checksum}"/>'
     )
@@ -163,7 +170,8 @@ def _reference(file: PackageFile, checksum: str) -> str:
 class _Numbers:
     """Numbers the files of one METS, and spells each."""
 
-    def __init__(self, prefix: str, checksum: str) -> None:
+    def __init__(self, heading: Heading, checksum: str) -> None:
+        prefix, self._media_type = heading.prefix, heading.media_type
         self._middle = f'" CHECKSUMTYPE="{checksum}"'
         self._begin = f'<file ID="{prefix}file-'
         self._prefix = prefix
@@ -177,10 +185,9 @@ class _Numbers:
         """The element of the next file."""
         self._count += 1
         more = _format(file) if file.puid or file.format_name else ""
-        media_type = escape_attribute(file.media_type)
         owner = f' OWNERID="{escape_attribute(file.original_name)}"' if file.original_name else ""
         return (
-            f'{self._begin}{self._count}"{owner} MIMETYPE="{media_type}" SIZE="{file.size_bytes}"'
+            f'{self._begin}{self._count}"{owner} MIMETYPE="{self._media_type(file)}" SIZE="{file.size_bytes}"'
             f' CREATED="{file.created}" CHECKSUM="{file.digest}{self._middle}{more}>'
             f'<FLocat LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"/></file>\n'
         )

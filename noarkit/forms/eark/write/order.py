@@ -107,6 +107,7 @@ class EarkOrder:
     Dublin Core of its label, without `documentation` a note that says what it is. `records` are further alternative
     record identifiers, `derived_from` the identifiers of the packages that this one is made from; `history` is what
     was done before, `conversion` how it came from a source, `derivations` which of its files are copies of others.
+    With `mime_compat` METS calls every file whose media type IANA's lists do not have by its name bytes of any kind.
     """
 
     kind: Kind = "sip"
@@ -138,6 +139,7 @@ class EarkOrder:
     premis: bool = True
     width: int | None = None
     derivations: Derivations | None = None
+    mime_compat: bool = False
 
 
 def creator(name: str, code: str = "", type_: str = "ORGANIZATION") -> Agent:

@@ -89,6 +89,7 @@ def make_eark(
     parts = tuple(map(apply_part_defaults, representations))
     order = order or EarkOrder()
     job = f"eark {_FORMAT} {order.kind} {order.version} {order.object_id or order.identified}"
+    job += " mime-compat" if order.mime_compat else ""
     package_order = Order(target, job, (spec.HASHES.get(order.checksum, ""),), order.width)
     _check_order(apply_defaults(order, parts, "-"), parts)
     object_id = order.object_id or top_name(target)
