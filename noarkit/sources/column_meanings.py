@@ -2,8 +2,8 @@
 
 meanings_of_cases({"saksnr": ["2012/101", …], "opprettet": ["04.03.2012", …], "unntatt": ["§ 13", …]})
     ->   names {"saksdato": "opprettet", "skjerming": "unntatt"}, number CaseNumber("saksnr", …)
-meanings_of_documents({"brevdato": […], "retning": ["Inn", "Ut", …], "avsender": […]})
-    ->   names {"dokumentetsDato": "brevdato", "journalposttype": "retning", "avsender": "avsender"}
+meanings_of_documents({"datert": […], "retning": ["Inn", "Ut", …], "avsender": […]})
+    ->   names {"dokumentetsDato": "datert", "journalposttype": "retning", "avsender": "avsender"}
 
 The cells of a row stand at the same place in every column; an empty one is "". Days, officers, words of screening and
 case numbers are known by the recognisers that registers of cases have. What looks like a number, a date, a direction or
@@ -21,6 +21,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal
 
+from noarkit.recipes.date_headings import CLOSING_DAY, LETTER_DAY
 from noarkit.recipes.values import Formats, ValueRefused, make_formats, to_date
 from noarkit.sources.files.case_names import CaseForm, Fit, Folder, best_fit
 from noarkit.sources.files.register.columns import (
@@ -71,7 +72,7 @@ _NAMES: Mapping[str, str] = {
     "other_day": r"endre|chang|modif|updat|oppdat|frist|due|deadline|f[oø]d|birth|slett|delet|gyldig|valid|import|migr",
 }
 _DAYS_OF_CASES: Mapping[str, str] = {
-    "avsluttetDato": r"avslutt|lukket|ferdig|closed|ended|slutt|end_?date",
+    "avsluttetDato": rf"{CLOSING_DAY}|ended|slutt|end_?date",
     "saksdato": r"sak\w*dato|case_?date|^dato$|^date$|[åa]pn|open|start",
     "opprettetDato": r"opprett|created|registr",
 }
@@ -80,7 +81,7 @@ _DAYS_OF_DOCUMENTS: Mapping[str, str] = {
     "sendtDato": r"sendt|(^|_)sent|eksped|dispatch",
     "registreringsDato": r"journal\w*(dato|date)|registr|registered|(^|_)reg_?(dato|date)",
     "opprettetDato": r"opprett|created",
-    "dokumentetsDato": r"brev\w*dato|dok\w*dato|letter\w*|doc\w*date|^dato$|^date$|written|datert|dated",
+    "dokumentetsDato": rf"{LETTER_DAY}|letter\w*|doc\w*date|^dato$|^date$|written|datert|dated",
 }
 
 

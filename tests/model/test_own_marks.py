@@ -16,6 +16,7 @@ WRITTEN = {
     "MARKER_TITLE": "noarkit: run guards (not part of any series)",
     "PROBE_TITLE": "noarkit: probe (not part of any series)",
     "ESTIMATE_CLASS": "noarkit: estimate",
+    "USUAL_UNIT": "ADM",
 }
 
 
