@@ -209,6 +209,10 @@ def _system_name(facts: PackageFacts) -> str:
     return (facts.metadata.system.name if facts.metadata.system else "") or SYSTEM_NAME
 
 
+def _system_type(facts: PackageFacts) -> str:
+    return (facts.metadata.system.type if facts.metadata.system else "") or SYSTEM_TYPE
+
+
 def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str, bool]:
     """The period agreed on, else that of the series, else from the first creation to the last closing; and whether an
     end of it was derived from units, so that nobody stated it."""
@@ -243,7 +247,7 @@ def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> by
             title=title,
             description=stated.description or stated.label or DESCRIPTION_TEXT,
             creators=assembly.creators or tuple(sorted(creators)),
-            system_type=SYSTEM_TYPE,
+            system_type=_system_type(facts),
             system_name=_system_name(facts),
             start=assembly.start,
             end=assembly.end,

@@ -149,12 +149,14 @@ def test_the_report_says_as_whom_the_archive_was_seen(tmp_path: Path) -> None:
 
 def test_facts_of_the_delivery_come_from_their_file(tmp_path: Path) -> None:
     file = tmp_path / "package.toml"
-    file.write_text('[system]\nname = "Arkiv X"\n[period]\nstart = "2019-01-01"\nincoming = "mykt"\n', "utf-8")
+    system = '[system]\nname = "Arkiv X"\ntype = "Filområde"\n'
+    file.write_text(f'{system}[period]\nstart = "2019-01-01"\nincoming = "mykt"\n', "utf-8")
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
         package = extract(live.archive, tmp_path / "package", ExtractSettings(facts=read_facts(file))).package
     text = (package / "arkivuttrekk.xml").read_text("utf-8")
     assert "<value>Arkiv X</value>" in text
+    assert "<value>Filområde</value>" in text and "Sakarkiv" not in text
     assert "<value>2019-01-01</value>" in text
     assert "<value>mykt</value>" in text
     file.write_text('[period]\nstart = "spring"\n', "utf-8")
