@@ -244,9 +244,9 @@ def take_copies(
 ) -> TakeResult:
     """Takes files that a person made as the copies of documents, each held to the same checks as every copy.
 
-    `files` is one file, a folder whose files are named as the documents are, or a table with a column `file` and one
-    `for`. A file must be in a format that the policy keeps. What differs from the original, or cannot be compared with
-    it, waits until somebody accepts it.
+    `files` is one file, a folder whose files are named as the documents are, or a table with a column for files and one
+    for documents. A file must be in a format that the policy keeps. What differs from the original, or cannot be
+    compared with it, waits until somebody accepts it.
 
     Options:
         by: the name of the person who made the files.

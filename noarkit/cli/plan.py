@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any  # facts of a page, plain JSON
 
@@ -220,14 +220,16 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     hints = facts.get("context", {}).get("hints", 0)
     if hints:
         yield texts.say("plan.hints", count=hints)
-    drift = facts.get("context", {}).get("drift", [])
-    if drift:
-        drift_names = ", ".join(
-            f"{stream}.{field} {texts.say(f'drift.{how}')}" for stream, field, how in drift[:_MOST_SHOWN]
-        )
-        yield texts.say("plan.drift", count=len(drift), fields=drift_names + (" …" if len(drift) > _MOST_SHOWN else ""))
+    yield from _drift_lines(texts, facts.get("context", {}).get("drift", []))
     if not facts.get("context", {}).get("asked"):
         yield texts.say("plan.unasked")
+
+
+def _drift_lines(texts: Texts, drift: Sequence[Sequence[str]]) -> Iterator[str]:
+    """What a service has changed of its own fields."""
+    if drift:
+        names = ", ".join(f"{stream}.{field} {texts.say(f'drift.{how}')}" for stream, field, how in drift[:_MOST_SHOWN])
+        yield texts.say("plan.drift", count=len(drift), fields=names + (" …" if len(drift) > _MOST_SHOWN else ""))
 
 
 def _column_lines(texts: Texts, columns: Mapping[str, Any]) -> Iterator[str]:

@@ -205,7 +205,7 @@ def _is_named(column: str, what: str) -> bool:
 
 
 def _snake(column: str) -> str:
-    """`saksAar` and `Saks år` as `saks_aar`, `saks_år`."""
+    """A heading in small letters, with one line between its words however they were told apart."""
     return re.sub(r"[\W]+", "_", _CAMEL.sub("_", column)).lower()
 
 

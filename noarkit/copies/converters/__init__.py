@@ -2,6 +2,7 @@
 
 registry     the converters of a site, by name
 text         text in any of the usual encodings → UTF-8
+versions     how a program is asked for its version
 library      runs a library on a document in a child process
 pdf          PDF → PDF/A, pages untouched; pdfa_declaring: writes it, or names the rules against it
 pdf_repairs/ what is mended in a PDF for that; pdf_facts: what decides whether a converter may have one

@@ -20,10 +20,10 @@ from noarkit.copies.converters.fonts import font_digest
 from noarkit.copies.converters.office_filters import PDF_FLAVOURS
 from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
+from noarkit.copies.converters.versions import ask_version
 from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Completed, Limits, Sandbox
-from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 2
 
@@ -58,13 +58,9 @@ class Ghostscript:
 
     @cached_property
     def _number(self) -> str | None:
-        path = shutil.which(self._program)
-        if path is None:
-            return None
-        with temporary_folder("ghostscript-version") as folder:
-            completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=10, wall_s=60))
-        found = re.match(r"\d+(\.\d+)+", completed.stdout)
-        return found.group() if found and completed.exit_code == 0 else None
+        completed = ask_version(self._program, "--version", self._run)
+        number = re.match(r"\d+(\.\d+)+", completed.stdout) if completed and completed.exit_code == 0 else None
+        return number.group() if number else None
 
     def version(self) -> str | None:
         """`Ghostscript 10.03.1`; None where there is none, or the libraries that look over its shoulder are missing."""

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import orjson
 
+from noarkit.copies.converters.versions import ask_version
 from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Completed, Limits, Sandbox
-from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
 _QUIET = ("-nostdin", "-hide_banner", "-v", "error")
@@ -57,13 +57,9 @@ class Media:
 
     @cached_property
     def _number(self) -> str | None:
-        path = shutil.which(self._program)
-        if path is None:
-            return None
-        with temporary_folder("ffmpeg-version") as folder:
-            completed = self._run([path, "-version"], folder, folder, Limits(cpu_s=10, wall_s=60))
-        found = _VERSION.match(completed.stdout)
-        return found[1] if found else None
+        completed = ask_version(self._program, "-version", self._run)
+        number = _VERSION.match(completed.stdout) if completed else None
+        return number[1] if number else None
 
     def version(self) -> str | None:
         """The version of FFmpeg; None where it is missing."""

@@ -19,10 +19,10 @@ import orjson
 from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdf_facts import pdf_facts
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa
+from noarkit.copies.converters.versions import ask_version
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Completed, Limits, Sandbox
-from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
 _SWITCHES = ("--skip-text", "--output-type", "pdf", "--optimize", "0", "--jobs", "1", "--quiet")
@@ -45,13 +45,11 @@ class TextRecognition:
 
     @cached_property
     def _number(self) -> str | None:
-        path = shutil.which(self._program)
-        if path is None or self._declaring.version() is None:
+        if self._declaring.version() is None:
             return None
-        with temporary_folder("ocr-version") as folder:
-            completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=20, wall_s=90))
-        found = re.match(r"\d+(\.\d+)+", completed.stdout)
-        return found.group() if found and completed.exit_code == 0 else None
+        completed = ask_version(self._program, "--version", self._run, Limits(cpu_s=20, wall_s=90))
+        number = re.match(r"\d+(\.\d+)+", completed.stdout) if completed and completed.exit_code == 0 else None
+        return number.group() if number else None
 
     def version(self) -> str | None:
         """The version of OCRmyPDF; None where it is missing."""

@@ -20,10 +20,10 @@ from noarkit.copies.converters.fonts import font_digest
 from noarkit.copies.converters.pdf import open_recovered, write_repaired
 from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
 from noarkit.copies.converters.pdfa_declaring import refusal_of_target
+from noarkit.copies.converters.versions import ask_version
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Completed, Limits, Sandbox
-from noarkit.safe.workplace import temporary_folder
 
 _REVISION = 1
 _SWITCHES = ("-pdf", "-origpagesizes")
@@ -43,12 +43,8 @@ class PdfToCairo:
 
     @cached_property
     def _number(self) -> str | None:
-        path = shutil.which(self._program)
-        if path is None:
-            return None
-        with temporary_folder("pdftocairo-version") as folder:
-            completed = self._run([path, "-v"], folder, folder, Limits(cpu_s=10, wall_s=60))
-        number = re.search(r"\d+(\.\d+)+", completed.stderr)
+        completed = ask_version(self._program, "-v", self._run)
+        number = re.search(r"\d+(\.\d+)+", completed.stderr) if completed else None
         return number.group() if number else None
 
     def version(self) -> str | None:

@@ -43,7 +43,7 @@ _PARTIES = {"avsender": ("EA", "IA", "IA"), "mottaker": ("IM", "EM", "IM"), "mot
 @dataclass(slots=True)
 class ProposedFields:
     """The fields of a rule, its parties, the codes that these use, and what is doubtful: lines behind a `#` above the
-    first field, and columns by what they look like. `has_open` counts cases that nobody closed among those seen."""
+    first field, and columns by what they look like. `still_open` counts cases that nobody closed among those seen."""
 
     fields: dict[str, object] = field(default_factory=dict)
     parties: list[dict[str, object]] = field(default_factory=list)

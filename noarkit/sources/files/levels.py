@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.sources.files.case_names import Fit, best_fit, is_like_case
+from noarkit.sources.files.case_names import Fit, Folder, best_fit, is_like_case
 from noarkit.sources.files.mail_filing import ENDINGS, MailEvidence, mail_evidence
 from noarkit.sources.files.names import is_system_name, normalize_name
 from noarkit.sources.files.register.finder import (
@@ -126,7 +126,6 @@ def survey(root: Path, database: str = "") -> Levels:
     register = find_table(database, places) if database else find_register(root, above, places) if above else None
     if register and fit and register.rules.joins == "case.number":
         fit = replace(fit, asks=False)  # the register has the same numbers
-    with_property = sum(bool(case.properties) for folder in folders if fit and (case := fit.form.parse(folder.name)))
     evidence = (
         mail_evidence(root, sorted(mailboxes), case_level, fit.form, asks=fit.asks) if fit and mailboxes else None
     )
@@ -143,10 +142,16 @@ def survey(root: Path, database: str = "") -> Levels:
         fit=fit,
         register=register,
         left_behind=left_behind,
-        with_property=with_property,
+        with_property=_with_property(folders, fit),
         mail_cases=evidence,
         mailboxes=tuple(sorted(mailboxes)) if evidence else (),
     )
+
+
+def _with_property(folders: Sequence[Folder], fit: Fit | None) -> int:
+    """How many case folders name a property, where they have a form."""
+    cases = (fit.form.parse(folder.name) for folder in folders) if fit else ()
+    return sum(bool(case.properties) for case in cases if case)
 
 
 def _case_level(levels: dict[int, _Level]) -> int:

@@ -34,7 +34,7 @@ CONTENTS = {
 PUIDS = {"brev.eml": "fmt/278", "lyd.wav": "fmt/6", "notat.docx": "fmt/412", "tekst.txt": "x-fmt/111"}
 
 
-def made(folder: Path, *, compat: bool) -> Path:
+def pack(folder: Path, *, compat: bool) -> Path:
     """A package of the four files, with one time for all that is told."""
     folder.mkdir()
     listed = [EarkFile(name, CONTENTS[name], puid=PUIDS[name], created=WHEN) for name in sorted(CONTENTS)]
@@ -71,7 +71,7 @@ def is_in_table(media_type: str) -> bool:
 
 
 def test_every_media_type_is_a_registered_one_and_nothing_else_is_changed(tmp_path: Path) -> None:
-    usual, compatible = made(tmp_path / "a", compat=False), made(tmp_path / "b", compat=True)
+    usual, compatible = pack(tmp_path / "a", compat=False), pack(tmp_path / "b", compat=True)
     before, after = described(usual), described(compatible)
     types = {place.rpartition("/")[2]: facts["MIMETYPE"] for place, facts in before.items()}
     assert {name: types[name] for name in OTHERS} == OTHERS
