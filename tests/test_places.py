@@ -311,7 +311,7 @@ def test_a_sqlite_file_is_a_database_to_every_command_and_told(
     for line in lines:
         capsys.readouterr()
         assert main(line, {}) == 0, (line, capsys.readouterr().err)
-        assert "taken as a database" in capsys.readouterr().err, line
+        assert "is an SQLite database, and it is read table by table" in capsys.readouterr().err, line
     assert 'kind = "database"' in Path("recipe.toml").read_text("utf-8")
     assert main(["verify", "loaded", "--archive", "embedded:to"], {}) == 0
     for line in (["convert", "saker.db", "--as", "bagit", "-o", "bag"], ["validate", "saker.db"]):
