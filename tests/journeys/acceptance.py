@@ -25,6 +25,7 @@ ANSWERS = {
         ('name = "ask"', 'name = "Sætre kommune"'),
         ('identification = "ask"', 'identification = "987654321"'),
         ('name = "ask"', 'name = "Filserver"'),
+        ('type = "ask"', 'type = "Filområde"'),
     ),
 }
 """What a person answers: the questions, in the order of the files, and what to do with an identity number."""

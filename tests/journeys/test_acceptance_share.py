@@ -105,7 +105,7 @@ def test_three_commands_come_to_a_package_each_told_by_the_one_before(journey: J
     assert not any(word.startswith("--") for words, *_ in journey.typed[1:2] for word in words)
     first = journey.typed[0][2]
     questions = re.search(r"(\d+) questions", first)
-    assert questions is not None and int(questions[1]) == 7
+    assert questions is not None and int(questions[1]) == 8
     messages = journey.share.messages
     numbered = sum(number is not None for number, _ in messages)
     outside = f"{len(messages)} messages outside the case folders"
@@ -265,7 +265,7 @@ def one_with_verdict(lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("lang", ["en", "nb"])
 def test_the_verdict_is_one_sentence_wherever_people_read_it(lang: str, journey: Journey) -> None:
-    place, sentence = journey.project.parent, SENTENCES[lang].format(stops=3, remarks=4)
+    place, sentence = journey.project.parent, SENTENCES[lang].format(stops=3, remarks=5)
     commands = {
         "validate": ["validate", "project/package", "--report", "html", "-o", f"report-{lang}.html"],
         "runs": ["runs", "project"],
@@ -280,7 +280,7 @@ def test_the_verdict_is_one_sentence_wherever_people_read_it(lang: str, journey:
     for page in (f"report-{lang}.html", f"runs-{lang}.html"):
         assert page_text(place / page).count(sentence) == 1, page
     _, code, told = journey.typed[-1]
-    assert (code, told.count(SENTENCES["en"].format(stops=3, remarks=4))) == (3, 2), "by extract, and by validate"
+    assert (code, told.count(SENTENCES["en"].format(stops=3, remarks=5))) == (3, 2), "by extract, and by validate"
 
 
 def test_the_verdict_has_the_same_reasons_wherever_machines_read_it(journey: Journey, judged: dict[str, Any]) -> None:
@@ -295,7 +295,7 @@ def test_the_verdict_has_the_same_reasons_wherever_machines_read_it(journey: Jou
     }
     assert {line["verdict"] for line in lines.values()} == {"not-ready"}
     reasons = [[{name: reason[name] for name in REASON} for reason in line["reasons"]] for line in lines.values()]
-    assert reasons == [reasons[0]] * len(lines) and len(reasons[0]) == 7
+    assert reasons == [reasons[0]] * len(lines) and len(reasons[0]) == 8
     assert "identity-numbers" not in {reason["code"] for reason in reasons[0]}
 
 

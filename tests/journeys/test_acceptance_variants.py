@@ -46,14 +46,14 @@ def test_which_of_two_folders_has_a_number_is_asked_before_anything_is_planned(
     chosen: str, twice: Path, tmp_path: Path
 ) -> None:
     asked = run(["deposit", "new", str(twice), "-o", "project", "--no-copies"], tmp_path)[2]
-    assert "8 questions" in asked and "source.case_exceptions" in asked
+    assert "9 questions" in asked and "source.case_exceptions" in asked
     assert run(["deposit", "project"], tmp_path)[1] == 4
     recipe = tmp_path / "project" / "recipe.toml"
     code = run(["plan", str(twice), "--recipe", "project/recipe.toml", "-o", "project/run"], tmp_path)[1]
     assert (code, (tmp_path / "project" / "run" / "graph.db").exists()) == (4, False)
 
     folder = next((path.name for path in (twice / "Saksmapper" / "2015").glob(f"{chosen}*")), "") if chosen else "none"
-    answers = "\n".join(("", "Sætre", "", "Filserver", folder, KNR, "make", "report", ""))
+    answers = "\n".join(("", "Sætre", "", "Filserver", "filområde", folder, KNR, "make", "report", ""))
     command = [sys.executable, "-m", "noarkit", *printed(asked, "deposit project --ask")]
     done = subprocess.run(command, cwd=tmp_path, input=answers, capture_output=True, text=True, check=False)
     assert done.returncode == 4, done.stdout + done.stderr

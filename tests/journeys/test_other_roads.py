@@ -19,6 +19,7 @@ import pytest
 from lxml import etree
 
 from samples.database.make import CASES, LETTERS, main
+from tests.copies.corpus.pdf import pdf
 
 A = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"
 OURS = "saetre.kommune.no"
@@ -42,7 +43,7 @@ def walk(source: str, place: Path, schemas: Path) -> tuple[list[int], Path, set[
     codes, told = [], ""
     code, told = run(["deposit", "new", source, "-o", "project", "--no-copies"], place)
     codes.append(code)
-    answers = f"{schemas}\nSætre kommune\n987654321\nFagsystemet\n"
+    answers = f"{schemas}\nSætre kommune\n974760673\nFagsystemet\nfagsystem\n"
     code, told = run(printed(told, "deposit project --ask"), place, answers)
     codes.append(code)
     code, told = run([*printed(told, "deposit project --approve --by"), "Kari Nordmann"], place)
@@ -95,7 +96,7 @@ def make_mailbox(path: Path) -> None:
         one["Date"] = format_datetime(datetime(2016, 1 + number // 2, 3 + number % 2, 10, tzinfo=UTC))
         one.set_content("Hei\n")
         if number % 5 == 0:
-            one.add_attachment(b"%PDF-1.4\n", maintype="application", subtype="pdf", filename=f"{number}.pdf")
+            one.add_attachment(pdf(["Et vedlegg"]), maintype="application", subtype="pdf", filename=f"{number}.pdf")
         box.add(one)
     box.close()
 
