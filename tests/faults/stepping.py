@@ -162,6 +162,8 @@ def end(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def serve_lines() -> None:
     """Until standard input ends."""
+    # what the interpreter compiles is kept by whoever came first: such a step does not come up a second time
+    sys.dont_write_bytecode = True
     verbs = {"run": run, "archive": archive, "end": end}
     for line in sys.stdin:
         told = json.loads(line)
