@@ -69,9 +69,18 @@ def schemas(reference: Path) -> Path:
     return reference / "xsd" / "noark5" / "5.0"
 
 
-def test_a_database_comes_to_a_package_that_is_ready(tmp_path: Path, schemas: Path) -> None:
-    main(tmp_path / "kilde")
-    codes, package, stops = walk("sqlite:///kilde/sak.db", tmp_path, schemas)
+@pytest.fixture(scope="module")
+def database_road(tmp_path_factory: pytest.TempPathFactory, reference: Path) -> tuple[list[int], Path, set[str]]:
+    """The walk from a database to its package."""
+    place = tmp_path_factory.mktemp("database")
+    main(place / "kilde")
+    return walk("sqlite:///kilde/sak.db", place, reference / "xsd" / "noark5" / "5.0")
+
+
+def test_a_database_comes_to_a_package_that_is_ready(
+    database_road: tuple[list[int], Path, set[str]], schemas: Path
+) -> None:
+    codes, package, stops = database_road
     assert (codes, stops) == ([0, 4, 0], set()), "ready, with remarks"
     root = structure_of(package, schemas)
     cases = {
