@@ -20,6 +20,7 @@ from samples.packages.changes import (
     conversions,
     edit,
     element,
+    element_in,
     fewer_entries,
     first_document,
     gone,
@@ -59,6 +60,9 @@ _OTHER_SUMS = f"sha256 {'a' * 64} → {'b' * 64}"
 _OTHER_PARTY = (">Kari Nordmann</korrespondansepartNavn>", ">Per Hansen</korrespondansepartNavn>")
 _OTHER_ANSWER = (">Tatt til etterretning<", ">Tatt til orientering<")
 _SHOWN_CASE = replaced(PUBLIC, "(<saksmappe>.*?<offentligTittel>)[^<]*", r"\g<1>Et tittel")
+_FOLDERS_IN = (STRUCTURE, RUNNING, PUBLIC)
+_OTHER_FOLDER = ("<mappeID>mappe 2<", "<mappeID>mappe 1<")
+_HIGHER_CLASS = replaced(RUNNING, r"(.*<klasseID>)1\.1<", r"\g<1>1<")
 _KEPT = "(<dokumentbeskrivelse>.*?</kassasjon>\n)(<sletting>)"
 _DISPOSED = (
     "<utfoertKassasjon>\n<kassertDato>2019-03-04T10:00:00</kassertDato>\n<kassertAv>Kari Nordmann</kassertAv>\n"
@@ -111,7 +115,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N007", "malformed", before=edit(CHANGES, "</endringslogg>", "</endringslog>")),
     Bad("N008", "latin-1", before=edit(CHANGES, 'encoding="UTF-8"', 'encoding="ISO-8859-1"')),
     Bad("N009", "empty-element", before=element("beskrivelse", "")),
-    Bad("N010", "empty-value-in-log", before=replaced(CHANGES, ">før<", "><"), version="3.1"),
+    Bad("N010", "empty-value-in-log", before=replaced(CHANGES, ">Brev<", "><"), version="3.1"),
     Bad("N011", "no-change-log", before=gone(CHANGES, "endringslogg.xsd")),
     Bad("N012", "unnamed-schema", after=added("annet.xsd", VSM_SCHEMA.encode())),
     Bad("N101", "schema-missing", after=gone("addml.xsd")),
@@ -150,15 +154,16 @@ BAD: tuple[Bad, ...] = (
     Bad("N307", "answer-unknown", before=element("referanseAvskrivesAvJournalpost", NOWHERE)),
     Bad("N308", "meeting-unknown", before=element("referanseForrigeMoete", NOWHERE)),
     Bad("N309", "predecessor-elsewhere", before=element("referanseForloeper", NOWHERE)),
-    Bad("N310", "reference-to-other-kind", before=element("referanseArkivdel", unit_id("mappe 1"))),
-    Bad("N311", "class-with-classes-and-mapper", before=moved("mappe", "mappe 2")),
+    Bad("N310", "reference-to-other-kind", before=element("referanseArkivdel", unit_id("mappe 2"))),
+    Bad("N311", "class-with-classes-and-mapper", before=all_of(moved("mappe", "mappe 2"), _HIGHER_CLASS)),
     Bad("N312", "class-with-classes-and-records", before=moved("registrering", "registrering 1")),
+    Bad("N314", "reference-to-itself", before=element("referanseForloeper", unit_id("arkivdel 1"))),
     Bad("N320", "arkiv-open", before=element("arkivstatus", "Opprettet")),
     Bad("N321", "arkivdel-open", before=element("arkivdelstatus", "Aktiv periode")),
     Bad("N322", "case-open", before=element("saksstatus", "Under behandling")),
     Bad("N323", "letter-open", before=element("journalstatus", "Ekspedert")),
     Bad("N324", "document-open", before=element("dokumentstatus", "Dokumentet er under redigering")),
-    Bad("N325", "closed-before-opened", before=element("avsluttetDato", "2019-01-02T10:00:00")),
+    Bad("N325", "attached-before-made", before=element("tilknyttetDato", "2019-01-02T10:00:00")),
     Bad("N326", "void-with-file", before=edit(STRUCTURE, ">Arkivert<", ">Utgår<")),
     Bad(
         "N327",
@@ -170,7 +175,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N330", "code-unknown", before=element("variantformat", "Kladdeformat")),
     Bad("N331", "key-for-code", before=element("variantformat", "A")),
     Bad("N332", "number-twice", before=same_number),
-    Bad("N333", "folder-id-twice", before=edit(STRUCTURE, "<mappeID>mappe 2<", "<mappeID>mappe 1<")),
+    Bad("N333", "folder-id-twice", before=all_of(*(edit(file, *_OTHER_FOLDER) for file in _FOLDERS_IN))),
     Bad("N334", "case-number-twice", before=same_case_number),
     Bad(
         "N335",
@@ -179,6 +184,21 @@ BAD: tuple[Bad, ...] = (
     ),
     Bad("N336", "enclosures-miscounted", before=element("antallVedlegg", "7")),
     Bad(
+        "N337",
+        "record-id-twice",
+        before=edit(STRUCTURE, "<registreringsID>R notat 1<", "<registreringsID>R registrering 1<"),
+    ),
+    Bad(
+        "N338",
+        "two-main-documents",
+        before=all_of(edit(STRUCTURE, ">Vedlegg<", ">Hoveddokument<"), element("antallVedlegg", "0")),
+    ),
+    Bad(
+        "N339",
+        "made-after-closing",
+        before=all_of(element("opprettetDato", "2019-02-01T09:00:00"), element("avsluttetDato", "2019-02-02T09:00:00")),
+    ),
+    Bad(
         "N340",
         "outside-period",
         before=replaced(STRUCTURE, "(<dokumentbeskrivelse>.*?<opprettetDato>)2019", r"\g<1>2018"),
@@ -186,6 +206,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N341", "date-unlikely", before=element("forfallsdato", "2919-03-04")),
     Bad("N350", "name-unlikely", before=element("avskrevetAv", "4711")),
     Bad("N351", "identity-number-in-title", before=replaced(STRUCTURE, _RECORD_TITLE, r"\g<1>For 01010750160: ")),
+    Bad("N352", "screened-title-public", before=edit(STRUCTURE, "Brev *****", "Brev nummer 2")),
     Bad("N401", "document-missing", before=first_document(lambda content: None)),
     Bad("N402", "document-changed", before=first_document(lambda content: content[:-1] + b"?")),
     Bad("N403", "size-wrong", before=replaced(STRUCTURE, "(<filstoerrelse>)", r"\g<1>9")),
@@ -194,7 +215,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N406", "document-empty", before=rewritten(b"")),
     Bad("N407", "format-other", before=element("format", "tiff")),
     Bad("N408", "first-bytes-other", before=rewritten(b"GIF89a pdfaid")),
-    Bad("N409", "no-pdf-a", before=rewritten(b"%PDF-1.4 plain")),
+    Bad("N409", "no-pdf-a", before=rewritten(b"%PDF-1.4\nplain\n%%EOF\n")),
     Bad("N410", "format-not-archival", before=rewritten(b"x", ending="doc")),
     Bad("N423", "cut-off", before=rewritten(b"PK\x03\x04 a sheet", ending="xlsx")),
     Bad(
@@ -246,6 +267,13 @@ BAD: tuple[Bad, ...] = (
     ),
     Bad("N518", "screened-sender-shown", before=screening("journalpost 1", "Skjerming navn avsender")),
     Bad("N519", "letter-in-no-case-file", before=outside_cases),
+    Bad("N520", "journal-of-other-creator", before=element_in(RUNNING, "arkivskaperNavn", "Per Hansen")),
+    Bad("N521", "entry-of-other-class", before=element_in(RUNNING, "klasseID", "7")),
+    Bad("N522", "screened-class-shown", before=element_in(PUBLIC, "klasseID", "1.1")),
+    Bad("N605", "change-before-unit", before=element_in(CHANGES, "endretDato", "2018-04-01T12:00:00")),
+    Bad("N606", "change-of-none", before=element_in(CHANGES, "tidligereVerdi", "Brev nummer 1")),
+    Bad("N607", "change-to-other", before=element_in(CHANGES, "nyVerdi", "Brev nummer 7")),
+    Bad("N608", "change-to-come", before=element_in(CHANGES, "endretDato", "2999-04-01T12:00:00")),
     Bad("N601", "change-of-nothing", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE)),
     Bad(
         "N602",
@@ -253,6 +281,6 @@ BAD: tuple[Bad, ...] = (
         before=all_of(edit(CHANGES, unit_id("mappe 1"), NOWHERE), edit(CHANGES, ">saksdato<", ">format<")),
         version="3.1",
     ),
-    Bad("N604", "change-of-other-field", before=edit(CHANGES, ">journalstatus<", ">saksdato<")),
+    Bad("N604", "change-of-other-field", before=edit(CHANGES, ">tittel<", ">saksdato<")),
     Bad("N603", "change-of-no-field", before=edit(CHANGES, ">saksdato<", ">sakstid<")),
 )

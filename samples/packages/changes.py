@@ -121,7 +121,12 @@ def outside_cases(draft: Draft) -> None:
 
 def element(name: str, value: str) -> Change:
     """The first element of that name in arkivstruktur holds something else."""
-    return replaced(STRUCTURE, f"<{name}>[^<]*</{name}>", f"<{name}>{value}</{name}>")
+    return element_in(STRUCTURE, name, value)
+
+
+def element_in(file: str, name: str, value: str) -> Change:
+    """The first element of that name in a file holds something else."""
+    return replaced(file, f"<{name}>[^<]*</{name}>", f"<{name}>{value}</{name}>")
 
 
 def miscounted(name: str) -> Change:

@@ -187,13 +187,16 @@ class Structure:
         return self._typed("registrering", "", name)
 
     def _typed(self, element: str, kind: str, name: str) -> str:
-        return self._group(element, {"systemID": unit_id(name)}, kind, dokumentbeskrivelse=[self._document(name)])
+        ids = {"systemID": unit_id(name), "registreringsID": f"R {name}"}
+        return self._group(element, ids, kind, dokumentbeskrivelse=[self._document(name)])
 
     def _post(self, number: int, *, case_file: str = "1", hidden: bool = False, sent: bool = False) -> str:
         name = f"journalpost {number}"
         ids = {
             "systemID": unit_id(name),
             "tittel": f"Brev nummer {number}",
+            "offentligTittel": "Brev *****" if hidden else f"Brev nummer {number}",
+            "registreringsID": f"R {name}",
             "journalsekvensnummer": str(number),
             "journalpostnummer": str(number),
             "journaldato": f"2019-03-0{number}",
@@ -231,43 +234,50 @@ class Structure:
         return _group(self._model.structure, name, values, kind, inner)
 
 
-def _group(document: Document, name: str, values: Mapping[str, str], kind: str, inner: Mapping[str, list[str]]) -> str:
+def _group(
+    document: Document, name: str, values: Mapping[str, str], kind: str, inner: Mapping[str, list[str]], owner: str = ""
+) -> str:
     parts = []
+    owner = values.get("systemID", owner)
     for element in document.groups[kind or name].elements:
         if element.name in inner and element.group is not None:
             parts.extend(inner[element.name])
         elif element.group is None:
-            parts.append(_leaf(element, values))
+            parts.append(_leaf(element, values, owner))
         elif document.name != spec.STRUCTURE or element.name not in STRUCTURAL:
-            parts.append(_group(document, element.group, {}, "", {}))
+            parts.append(_group(document, element.group, {}, "", {}, owner))
     type_ = f' xsi:type="{kind}"' if kind else ""
     return f"<{name}{type_}>\n{''.join(parts)}</{name}>\n"
 
 
-def _leaf(element: Element, values: Mapping[str, str]) -> str:
+def _leaf(element: Element, values: Mapping[str, str], owner: str) -> str:
     name = element.name
     if element.kind == "any":
         return f"<{name}>{VSM_CONTENT}</{name}>\n"
-    value = values.get(name) or _reference(name) or VALUES.get(name) or _by_kind(element)
+    value = values.get(name) or _reference(name, owner) or VALUES.get(name) or _by_kind(element)
     return f"<{name}>{escape(value)}</{name}>\n"
 
 
-def _reference(name: str) -> str:
-    places = {
-        "referanseArkivdel": "arkivdel 2",
-        "referanseForloeper": "arkivdel 1",
-        "referanseArvtaker": "arkivdel 2",
-        "referanseSekundaerKlassifikasjon": "klasse 2",
-        "referanseTilKlasse": "klasse 1",
-        "referanseTilMappe": "mappe 2",
-        "referanseTilRegistrering": "journalpost 1",
-        "referanseForrigeMoete": "moetemappe 1",
-        "referanseNesteMoete": "moetemappe 2",
-        "referanseTilMoeteregistrering": "moeteregistrering 1",
-        "referanseFraMoeteregistrering": "moeteregistrering 2",
-        "referanseAvskrivesAvJournalpost": "journalpost 3",
-    }
-    return unit_id(places[name]) if name in places else ""
+_PLACES: Mapping[str, tuple[str, str]] = {
+    "referanseArkivdel": ("arkivdel 2", "arkivdel 1"),
+    "referanseForloeper": ("arkivdel 1", "arkivdel 2"),
+    "referanseArvtaker": ("arkivdel 2", "arkivdel 1"),
+    "referanseSekundaerKlassifikasjon": ("klasse 2", "klasse 3"),
+    "referanseTilKlasse": ("klasse 1", "klasse 2"),
+    "referanseTilMappe": ("mappe 2", "mappe 1"),
+    "referanseTilRegistrering": ("journalpost 1", "journalpost 2"),
+    "referanseForrigeMoete": ("moetemappe 1", "moetemappe 2"),
+    "referanseNesteMoete": ("moetemappe 2", "moetemappe 1"),
+    "referanseTilMoeteregistrering": ("moeteregistrering 1", "moeteregistrering 2"),
+    "referanseFraMoeteregistrering": ("moeteregistrering 2", "moeteregistrering 1"),
+    "referanseAvskrivesAvJournalpost": ("journalpost 3", "journalpost 1"),
+}
+"""What each reference leads to, and what that of the unit itself leads to."""
+
+
+def _reference(name: str, owner: str) -> str:
+    """Leads to another unit than the one that it stands in."""
+    return next((one for one in map(unit_id, _PLACES.get(name, ())) if one != owner), "")
 
 
 def _by_kind(element: Element) -> str:
@@ -284,11 +294,16 @@ def _by_kind(element: Element) -> str:
 
 def _change_log(version: Version) -> str:
     rows = []
-    for name, changed in (("journalpost 1", "journalstatus"), ("mappe 1", "saksdato")):
+    changes = (
+        ("journalpost 1", "tittel", "Brev", "Brev nummer 1"),
+        ("mappe 1", "saksdato", "2019-03-01", "2019-03-04"),
+    )
+    for name, changed, before, after in changes:
         rows.append(
             f"<endring>\n<referanseArkivenhet>{unit_id(name)}</referanseArkivenhet>\n"
             f"<referanseMetadata>{changed}</referanseMetadata>\n<endretDato>2019-04-01T12:00:00</endretDato>\n"
-            "<endretAv>Ola Nordmann</endretAv>\n<tidligereVerdi>før</tidligereVerdi>\n<nyVerdi>nå</nyVerdi>\n"
+            f"<endretAv>Ola Nordmann</endretAv>\n<tidligereVerdi>{before}</tidligereVerdi>\n"
+            f"<nyVerdi>{after}</nyVerdi>\n"
             "</endring>\n"
         )
     return _declared(spec.CHANGE_LOG, "endringslogg", "", f"<endringslogg>\n{''.join(rows)}</endringslogg>\n")
@@ -304,11 +319,13 @@ def _journal(version: Version, journal: str, posts: Sequence[Mapping[str, str]])
     parts = [_group(document, "journalhode", head, "", {})]
     for post in posts:
         public = journal == spec.PUBLIC_JOURNAL
-        shown = {**post, "offentligTittel": "Brev *****" if public and post["hidden"] else post["tittel"]}
         party = {"korrespondansepart": [_group(document, "korrespondansepart", post, "", {})]}
+        number = post["sakssekvensnummer"]
+        case_file = {"sakssekvensnummer": number, "mappeID": f"mappe {number}"}
         inner = {
-            "saksmappe": [_group(document, "saksmappe", {"sakssekvensnummer": post["sakssekvensnummer"]}, "", {})],
-            "journalpost": [_group(document, "journalpost", shown, "", party)],
+            "klasse": [_group(document, "klasse", {"klasseID": "*****" if public else "1.1"}, "", {})],
+            "saksmappe": [_group(document, "saksmappe", case_file, "", {})],
+            "journalpost": [_group(document, "journalpost", post, "", party)],
         }
         parts.append(_group(document, "journalregistrering", {}, "", inner))
     return _declared(journal, journal, "", f"<{journal}>\n{''.join(parts)}</{journal}>\n")

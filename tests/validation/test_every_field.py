@@ -17,8 +17,10 @@ from samples.packages.good import Draft, good_draft
 
 OURS = {"N102"}
 WRONG = "Noe annet = 4711"
-# the same text everywhere: two folders of one mappeID, and journals that tell of other parties, titles and sign-offs
-SAME_EVERYWHERE = {"N333", "N514", "N515", "N516"}
+JOURNALS = ("loependeJournal.xml", "offentligJournal.xml")
+# the same text everywhere: two folders of one mappeID, two records of one registreringsID, and journals that tell of
+# other parties, titles and sign-offs
+SAME_EVERYWHERE = {"N333", "N337", "N514", "N515", "N516"}
 
 # What may hold any text, by file. All of them are changed at once below, and nothing is noticed.
 LEGAL: dict[str, frozenset[str]] = {
@@ -46,8 +48,19 @@ LEGAL: dict[str, frozenset[str]] = {
     ),
 }
 LEGAL["offentligJournal.xml"] = LEGAL["loependeJournal.xml"]
-# Titles are held against each other between arkivstruktur and the running journal.
-HELD_AGAINST = {("arkivstruktur.xml", "journalpost", "tittel"), ("loependeJournal.xml", "journalpost", "tittel")}
+# What is held against the same in another file.
+HELD_AGAINST = {
+    ("arkivstruktur.xml", "arkivskaper", "arkivskaperNavn"),
+    ("arkivstruktur.xml", "saksmappe", "mappeID"),
+    ("arkivstruktur.xml", "journalpost", "tittel"),
+    ("arkivstruktur.xml", "journalpost", "registreringsID"),
+    ("loependeJournal.xml", "journalpost", "tittel"),
+    ("endringslogg.xml", "endring", "nyVerdi"),
+    *((file, "arkivskaper", "arkivskaperNavn") for file in JOURNALS),
+    *((file, "klasse", name) for file in JOURNALS for name in ("klasseID", "tittel")),
+    *((file, "saksmappe", "mappeID") for file in JOURNALS),
+    *((file, "journalpost", "registreringsID") for file in JOURNALS),
+}
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ class Case:
     heads: dict[int, Head] = field(default_factory=dict)
     vsm: set[str] = field(default_factory=set)
     creators: list[str] = field(default_factory=list)
+    has_repeated_numbers: bool = False
+    today: str = ""
     days: list[str] = field(default_factory=list)
     spans: dict[str, list[str]] = field(default_factory=dict)
     registered: int = 0

@@ -83,6 +83,9 @@ _KEPT = (
     "kassasjonsvedtak",
     "beskrivelse",
     "merknadstekst",
+    "dokumentnummer",
+    "registreringsID",
+    "versjonsnummer",
 )
 
 NAMESPACE = f"{{{spec.namespace(spec.STRUCTURE)}}}"

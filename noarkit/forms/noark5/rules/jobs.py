@@ -19,7 +19,7 @@ from typing import Protocol
 
 from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
 from noarkit.forms.noark5.rules.documents import Claim, read_files
-from noarkit.forms.noark5.rules.journals import read_change_log, read_journal
+from noarkit.forms.noark5.rules.journals import read_journal
 from noarkit.forms.noark5.rules.messages import Message, UnreadableFile, refusal
 from noarkit.forms.noark5.rules.schemas import SchemaSet, judge_document
 from noarkit.safe.children import WorkerLost
@@ -52,14 +52,7 @@ class JournalJob:
     journal: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLogJob:
-    """The change log, read."""
-
-    path: Path
-
-
-Job = JudgeJob | JournalJob | ChangeLogJob
+Job = JudgeJob | JournalJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +83,8 @@ def run_job(job: Job) -> Iterator[Message]:
     try:
         if isinstance(job, JudgeJob):
             yield from judge_document(job.path, job.schemas)
-        elif isinstance(job, JournalJob):
-            yield from read_journal(job.path, job.journal)
         else:
-            yield from read_change_log(job.path)
+            yield from read_journal(job.path, job.journal)
     except (PackageFault, UnsafeXml, OSError) as fault:
         yield UnreadableFile(refusal(job.path.name, fault), isinstance(job, JudgeJob))
 

@@ -23,8 +23,10 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 """The two journals; their place here is their number."""
 
 _BATCH = 5_000
+_MOST_CREATORS = 100
+_WITHHELD = "*"
 _DEEPEST = LIMITS.max_depth
-_ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart")
+_ENTRY_GROUPS = ("journalhode", "arkivskaper", "klasse", "saksmappe", "journalpost", "korrespondansepart")
 """The groups whose leaves are needed; leaves of other groups belong to the group around them."""
 
 
@@ -32,7 +34,9 @@ def read_journal(path: Path, journal: int) -> Iterator[Message]:
     """The entries of a journal in their order, its head, and what is wrong in it."""
     entries = _Entries(journal, Notes(path.name))
     yield from _read(path, entries, _Form(JOURNALS[journal], "journalregistrering", _ENTRY_GROUPS))
-    yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises)
+    yield Head(
+        journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises, tuple(entries.creators)
+    )
     yield from entries.notes.messages()
 
 
@@ -231,6 +235,7 @@ class _Entries:
         *("journaldato", "dokumentetsDato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
         *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
         *("avskrivningsdato", "avskrivningsmaate", "korrespondanseparttype", "korrespondansepartNavn"),
+        *("arkivskaperNavn", "klasseID", "mappeID", "registreringsID"),
     )
 
     def __init__(self, journal: int, notes: Notes) -> None:
@@ -244,7 +249,9 @@ class _Entries:
         self._journal = journal
         self._title = "offentligTittel" if journal else "tittel"
         self._before = (0, 0)
-        self._case: tuple[int | None, int | None, int | None] = (None, None, None)
+        self.creators: list[str] = []
+        self._case: tuple[int | None, ...] = (None,) * 4
+        self._class: tuple[int | None, int | None] = (None, None)
         self._parties: list[bytes] = []
         self._first = self._last = ""
         self._newer = _newer(JOURNALS[journal])
@@ -262,12 +269,20 @@ class _Entries:
         elif group.name == "saksmappe":
             values = group.values
             numbers = (whole_number(values.get("saksaar")), whole_number(values.get("sakssekvensnummer")))
-            self._case = (*numbers, text_key(values.get(self._title)))
+            self._case = (*numbers, text_key(values.get(self._title)), text_key(values.get("mappeID")))
+        elif group.name == "klasse":
+            self._class = (_shown_key(group.values.get("klasseID")), _shown_key(group.values.get("tittel")))
+        elif group.name == "arkivskaper":
+            self._creator(group.values.get("arkivskaperNavn", ""))
         elif group.name == "journalhode":
             self.head, self.head_at = group.values, group.at
             self._first, self._last = (
                 self.head.get(name, "")[:10] for name in ("journalStartDato", "journalSluttDato")
             )
+
+    def _creator(self, name: str) -> None:
+        if name and name not in self.creators and len(self.creators) < _MOST_CREATORS:
+            self.creators.append(name)
 
     def _entry(self, values: Mapping[str, str], at: int) -> None:
         self.count += 1
@@ -289,8 +304,15 @@ class _Entries:
         self._parties.clear()
         day_of_answer, method = values.get("avskrivningsdato"), values.get("avskrivningsmaate")
         answer = answer_key(day_of_answer, method) if day_of_answer or method else b""
-        entry = (self._journal, pack_id(key), year, sequence, number, day, document_day, title, *self._case)
-        self.rows.append((*entry, parties, answer, at))
+        entry = (self._journal, pack_id(key), year, sequence, number, day, document_day, title)
+        ident = text_key(values.get("registreringsID"))
+        self.rows.append((*entry, ident, *self._case, *self._class, parties, answer, at))
+        self._class = (None, None)
+
+
+def _shown_key(text: str | None) -> int | None:
+    """A text as it is compared; None where parts of it are withheld."""
+    return None if text is None or _WITHHELD in text else text_key(text)
 
 
 _NONE: frozenset[str] = frozenset()
@@ -306,7 +328,9 @@ class _Changes:
     """The changes of a change log."""
 
     table = "changes"
-    leaf_names: tuple[str, ...] = ("referanseArkivenhet", "referanseMetadata")
+    leaf_names: tuple[str, ...] = (
+        *("referanseArkivenhet", "referanseMetadata", "endretDato", "tidligereVerdi", "nyVerdi"),
+    )
 
     def __init__(self, notes: Notes) -> None:
         self.rows: list[Row] = []
@@ -317,5 +341,9 @@ class _Changes:
         """A group that is whole."""
         if group.name == "endring":
             self.count += 1
-            target = pack_id(group.values.get("referanseArkivenhet", ""))
-            self.rows.append((target, group.values.get("referanseMetadata", ""), group.at))
+            values = group.values
+            key, name = values.get("referanseArkivenhet", ""), values.get("referanseMetadata", "")
+            old, new = values.get("tidligereVerdi"), values.get("nyVerdi")
+            if old is not None and old == new:
+                self.notes.hit("N606", group.at, key, element=name, value=old)
+            self.rows.append((pack_id(key), name, values.get("endretDato", ""), old, new, group.at))

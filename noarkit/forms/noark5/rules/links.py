@@ -1,8 +1,6 @@
-"""Checks that need the whole package: ids, references, documents and files, journals, the change log."""
+"""Checks that need the whole package: ids, numbers, references, documents and files, journals."""
 
 from __future__ import annotations
-
-from functools import cache
 
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.case import Case, add_findings
@@ -10,9 +8,9 @@ from noarkit.forms.noark5.rules.fields import REFERENCES
 from noarkit.forms.noark5.rules.formats import alone, unaccepted_documents, wrongly_converted
 from noarkit.forms.noark5.rules.journals import JOURNALS
 from noarkit.forms.noark5.rules.keys import keys_in
+from noarkit.forms.noark5.rules.relations import relations
 from noarkit.forms.noark5.rules.store import unpack_id
 from noarkit.forms.noark5.rules.walk_state import FILE, UNITS
-from noarkit.model.xml_model import Version, xml_model
 
 _SHA256 = "sha256"
 _CLASSIFYING = (UNITS.index("klassifikasjonssystem"), UNITS.index("klasse"))
@@ -45,17 +43,30 @@ def judge_numbers(case: Case) -> None:
     add_findings(case, "N332", FILE, case.store.ask(twice), ("year", "sequence"))
 
 
-def judge_folders(case: Case) -> None:
-    """Every mappeID once in its arkiv, and every number of a year once in its series, or in a journal unit of it."""
-    twice = """SELECT id, at, ident FROM (
-                   SELECT *, ROW_NUMBER() OVER (PARTITION BY fonds, ident ORDER BY at) AS place FROM folders
+def judge_once(case: Case) -> None:
+    """Numbers that stand once in what may hold millions; those of a year in its series, or in a journal unit of it."""
+    twice = """SELECT id, at, name, number FROM (
+                   SELECT *, ROW_NUMBER() OVER (PARTITION BY name, scope, number ORDER BY at) AS place FROM numbers
                ) WHERE place > 1 ORDER BY at"""
-    add_findings(case, "N333", FILE, case.store.ask(twice), ("value",))
+    for id_, at, name, number in case.store.ask(twice):
+        row = iter([(id_, at, name, number, _SCOPES[str(name)])])
+        code = "N333" if name == "mappeID" else "N337"
+        add_findings(case, code, FILE, row, ("element", "value", "within"))
+    if case.has_repeated_numbers:
+        twice = """SELECT id, at, number FROM (
+                       SELECT *, ROW_NUMBER() OVER (PARTITION BY case_file, number ORDER BY at) AS place FROM posts
+                       WHERE case_file IS NOT NULL AND number IS NOT NULL
+                   ) WHERE place > 1 ORDER BY at"""
+        rows = ((id_, at, "journalpostnummer", number, "saksmappe") for id_, at, number in case.store.ask(twice))
+        add_findings(case, "N337", FILE, rows, ("element", "value", "within"))
     twice = """SELECT id, case_file, year, sequence FROM (
                    SELECT *, ROW_NUMBER() OVER (PARTITION BY series, unit, year, sequence ORDER BY case_file) AS place
                    FROM cases WHERE year IS NOT NULL AND sequence IS NOT NULL
                ) WHERE place > 1 ORDER BY case_file"""
     add_findings(case, "N334", FILE, case.store.ask(twice), ("year", "sequence"))
+
+
+_SCOPES = {row.fields[0]: row.within for row in relations().unique if len(row.fields) == 1}
 
 
 def judge_references(case: Case) -> None:
@@ -67,6 +78,11 @@ def judge_references(case: Case) -> None:
         rows = case.store.ask(missing, (number,))
         add_findings(
             case, code, FILE, ((owner, at, _display_id(id_), name) for owner, at, id_ in rows), ("value", "element")
+        )
+        to_itself = "SELECT owner, at, target FROM refs WHERE kind = ? AND owner = target ORDER BY at"
+        rows = case.store.ask(to_itself, (number,))
+        add_findings(
+            case, "N314", FILE, ((owner, at, _display_id(id_), name) for owner, at, id_ in rows), ("value", "element")
         )
         wrong = """SELECT owner, at, target FROM refs WHERE kind = ?1
                    AND EXISTS (SELECT 1 FROM units WHERE id = refs.target)
@@ -146,6 +162,7 @@ def judge_journals(case: Case) -> None:
         add_findings(case, "N519", FILE, case.store.ask(homeless))
     for number in present:
         _judge_head(case, number)
+        _judge_creators(case, number)
         if case.has(spec.STRUCTURE) and number not in agreeing:
             _judge_entries(case, number)
     if len(present) == len(JOURNALS):
@@ -173,10 +190,13 @@ _AGREEING = """
     SELECT COUNT(*) FROM entries e JOIN posts p ON p.id = e.id LEFT JOIN cases c ON c.case_file = p.case_file
     WHERE e.journal = ?1 AND e.year = p.year AND e.sequence = p.sequence AND e.number = p.number AND e.day = p.day
       AND e.written IN (p.written, '')
-      AND (e.case_year != c.year OR e.case_sequence != c.sequence) IS NOT 1 AND e.answer = p.answers
+      AND (e.case_year != c.year OR e.case_sequence != c.sequence OR e.case_ident != c.ident) IS NOT 1
+      AND (e.ident != p.ident OR e.class != c.class OR e.class_title != c.class_title) IS NOT 1 AND e.answer = p.answers
       AND CASE ?1 WHEN 0 THEN e.title = p.title AND e.parties = p.parties AND (e.case_title != c.title) IS NOT 1
           ELSE (p.hidden = 1 AND e.title = p.title) IS NOT 1 AND p.secret = x''
-           AND (c.hidden = 1 AND e.case_title = c.title) IS NOT 1 END
+           AND (c.hidden = 1 AND e.case_title = c.title) IS NOT 1
+           AND (c.hidden_class = 1 AND e.class = c.class) IS NOT 1
+           AND (c.hidden_class_title = 1 AND e.class_title = c.class_title) IS NOT 1 END
 """
 
 
@@ -199,6 +219,15 @@ def _judge_head(case: Case, number: int) -> None:
         case.tally.add("N504", file, place, value=f"{first} – {last}", found=" – ".join(actual))
 
 
+def _judge_creators(case: Case, number: int) -> None:
+    """A journal is kept by those whose archive it is."""
+    head = case.heads[number]
+    others = sorted(set(head.creators) - set(case.creators))
+    if others and case.creators and case.has(spec.STRUCTURE):
+        found = ", ".join(case.creators)
+        case.tally.add("N520", f"{JOURNALS[number]}.xml", (head.at, None), value=", ".join(others), found=found)
+
+
 def _judge_entries(case: Case, number: int) -> None:
     ask, file = case.store.ask, f"{JOURNALS[number]}.xml"
     unknown = """SELECT id, at FROM entries e WHERE journal = ?
@@ -212,12 +241,17 @@ def _judge_entries(case: Case, number: int) -> None:
     add_findings(case, "N510", file, ask(twice, (number,)))
     differs = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id WHERE e.journal = ? AND (
                  e.year != p.year OR e.sequence != p.sequence OR e.number != p.number OR e.day != p.day
+                 OR e.ident != p.ident
                  OR (e.written != p.written AND e.written != ''){}) ORDER BY 2"""
     title = " OR e.title != p.title" if number == 0 else ""
     add_findings(case, "N509", file, ask(differs.format(title), (number,)))
     other_case = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)
-                    WHERE e.journal = ? AND (e.case_year != c.year OR e.case_sequence != c.sequence) ORDER BY 2"""
+                    WHERE e.journal = ? AND (e.case_year != c.year OR e.case_sequence != c.sequence
+                    OR e.case_ident != c.ident) ORDER BY 2"""
     add_findings(case, "N513", file, ask(other_case, (number,)))
+    other_class = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)
+                     WHERE e.journal = ? AND (e.class != c.class OR e.class_title != c.class_title) ORDER BY 2"""
+    add_findings(case, "N521", file, ask(other_class, (number,)))
     _judge_answers(case, number)
     if number == 1:
         _judge_screening(case)
@@ -247,7 +281,7 @@ def _judge_screening(case: Case) -> None:
     for code, screened in _SCREENED_TITLES.items():
         bare = f"""SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
                    LEFT JOIN cases c ON c.case_file = p.case_file
-                   WHERE e.journal = 1 AND {screened} ORDER BY 2"""  # noqa: S608  # one of two texts of ours
+                   WHERE e.journal = 1 AND ({screened}) ORDER BY 2"""  # noqa: S608  # one of three texts of ours
         add_findings(case, code, file, ask(bare))
     rows = ask("""SELECT e.id, e.at, e.parties, p.secret FROM entries e JOIN posts p ON p.id = e.id
                   WHERE e.journal = 1 AND p.secret != x'' ORDER BY 2""")
@@ -255,7 +289,11 @@ def _judge_screening(case: Case) -> None:
     add_findings(case, "N518", file, with_names)
 
 
-_SCREENED_TITLES = {"N511": "p.hidden = 1 AND e.title = p.title", "N517": "c.hidden = 1 AND e.case_title = c.title"}
+_SCREENED_TITLES = {
+    "N511": "p.hidden = 1 AND e.title = p.title",
+    "N517": "c.hidden = 1 AND e.case_title = c.title",
+    "N522": "c.hidden_class = 1 AND e.class = c.class OR c.hidden_class_title = 1 AND e.class_title = c.class_title",
+}
 
 
 def _bytes(value: object) -> bytes:
@@ -278,51 +316,6 @@ def _judge_pair(case: Case, *, same: bool) -> None:
             add_findings(
                 case, "N508", f"{JOURNALS[own_number]}.xml", case.store.ask(alone_sql, (own_number, other_number))
             )
-
-
-def judge_change_log(case: Case) -> None:
-    """Every change is of a unit in the package, and of a field that such a unit has."""
-    if not case.has(spec.CHANGE_LOG) or not case.has(spec.STRUCTURE):
-        return
-    file = f"{spec.CHANGE_LOG}.xml"
-    # before 5.0 a dokumentobjekt has no systemID, nor has an arkivskaper: changes of one must point at nothing
-    without_id = set()
-    if case.version != "5.0":
-        without_id = {*_fields_of(case.version, "dokumentobjekt"), *_fields_of(case.version, "arkivskaper")}
-        without_id.add("referanseDokumentBeskrivelse")
-    dangling = """SELECT target, at, field FROM changes c WHERE NOT EXISTS
-                  (SELECT 1 FROM units WHERE id = c.target) ORDER BY at"""
-    for target, at, field in case.store.ask(dangling):
-        code = "N602" if str(field) in without_id else "N601"
-        add_findings(case, code, file, iter([(target, at, _display_id(target), field)]), ("value", "element"))
-    known_fields = set(xml_model(case.version).values) | set(REFERENCES)
-    groups = xml_model(case.version).structure.groups
-    known_fields |= {element.name for group in groups.values() for element in group.elements}
-    changes = """SELECT c.target, c.at, c.field, u.kind, u.form FROM changes c LEFT JOIN units u ON u.id = c.target
-                 ORDER BY c.at"""
-    for target, at, field, kind, form in case.store.ask(changes):
-        name = str(field)
-        if name not in known_fields:
-            add_findings(case, "N603", file, iter([(target, at, name)]), ("value",))
-        elif isinstance(kind, int) and not name.startswith("referanse"):
-            unit = str(form or UNITS[kind])
-            if name not in _fields_of(case.version, unit):
-                add_findings(case, "N604", file, iter([(target, at, name, unit)]), ("value", "unit"))
-
-
-@cache
-def _fields_of(version: Version, unit: str) -> frozenset[str]:
-    """The fields of a unit, and of what belongs to it alone."""
-    groups = xml_model(version).structure.groups
-    names: set[str] = set()
-    waiting = [unit]
-    while waiting:
-        group = groups.get(waiting.pop())
-        for element in group.elements if group is not None else ():
-            names.add(element.name)
-            if element.group is not None and element.group not in UNITS and element.group not in waiting:
-                waiting.append(element.group)
-    return frozenset(names)
 
 
 def _display_id(key: object) -> str | None:

@@ -39,7 +39,8 @@ class Head:
     """The head of a journal, as it is written, and what was seen of its entries.
 
     `at` is its number among the elements, `newer_at` that of the first group that holds a field which the first edition
-    of 5.0 does not know. `rises` = every entry has a higher year or number than the one before.
+    of 5.0 does not know. `rises` = every entry has a higher year or number than the one before. `creators` = whose
+    journal it is.
     """
 
     journal: int
@@ -48,6 +49,7 @@ class Head:
     entries: int
     newer_at: int | None = None
     rises: bool = False
+    creators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,18 +19,18 @@ from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.findings import Count, Rule, Tally, ValidateResult, rules_of
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.case import DESCRIPTION_FILE, Case
+from noarkit.forms.noark5.rules.change_log import changed_units, judge_change_log
 from noarkit.forms.noark5.rules.description import Description, read_description
 from noarkit.forms.noark5.rules.identity import judge_editions, judge_identity, version_of, vsm_schemas
 from noarkit.forms.noark5.rules.inventory import judge_inventory
-from noarkit.forms.noark5.rules.jobs import ChangeLogJob, Job, JournalJob, JudgeJob, Work, Workers, make_workers
-from noarkit.forms.noark5.rules.journals import JOURNALS
+from noarkit.forms.noark5.rules.jobs import Job, JournalJob, JudgeJob, Work, Workers, make_workers
+from noarkit.forms.noark5.rules.journals import JOURNALS, read_change_log
 from noarkit.forms.noark5.rules.links import (
-    judge_change_log,
     judge_documents,
-    judge_folders,
     judge_ids,
     judge_journals,
     judge_numbers,
+    judge_once,
     judge_references,
 )
 from noarkit.forms.noark5.rules.messages import Head, Message, Rows, RuleCounts, RuleHits, UnreadableFile, refusal
@@ -38,7 +38,7 @@ from noarkit.forms.noark5.rules.remote import JudgingSchemas, RemoteWorkers
 from noarkit.forms.noark5.rules.schemas import judging_files, schemas_for
 from noarkit.forms.noark5.rules.store import Store
 from noarkit.forms.noark5.rules.structure import walk_structure
-from noarkit.forms.noark5.rules.walk_state import FILE, Bounds
+from noarkit.forms.noark5.rules.walk_state import FILE, Bounds, WalkState
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.growing import lines_of
 from noarkit.safe.paths import has_file
@@ -145,8 +145,6 @@ def _jobs(root: Path, files: Mapping[str, Path], vsm: Mapping[str, Path], versio
             jobs.append(JudgeJob(path, schemas))
         if document in JOURNALS:
             jobs.append(JournalJob(path, JOURNALS.index(document)))
-        elif document == spec.CHANGE_LOG:
-            jobs.append(ChangeLogJob(path))
     return tuple(sorted(jobs, key=lambda job: -job.path.stat().st_size))
 
 
@@ -168,15 +166,21 @@ def _folder(root: Path) -> str:
 
 def _read(case: Case, workers: Workers, options: Noark5ValidateOptions, schema_refusals: list[UnreadableFile]) -> None:
     """Walks arkivstruktur in this process, and takes the messages of the workers in between."""
+    case.today = options.today or _latest_day()
+    # before the walk, which keeps what the changed units hold
+    _read_change_log(case)
     if FILE in case.files:
-        bounds = Bounds(case.value_of("startDate"), case.value_of("endDate"), f"{options.today or _latest_day()}~")
+        bounds = Bounds(case.value_of("startDate"), case.value_of("endDate"), f"{case.today}~")
+        state = WalkState(case.version, bounds, case.store, case.tally, changed_units(case))
+        state.counts = case.counts
         try:
             with (case.root / FILE).open("rb") as file:
                 total = os.fstat(file.fileno()).st_size
                 options.listener(Event("validating", {"file": FILE, "bytes": 0, "of": total}))
-                for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
-                    case.counts, case.vsm, case.registered = sight.counts, sight.vsm, sight.registered
+                for sight in walk_structure(file, state):
+                    case.vsm, case.registered = sight.vsm, sight.registered
                     case.creators, case.days, case.spans = sight.creators, sight.days, sight.spans
+                    case.has_repeated_numbers = sight.has_repeated_numbers
                     for message in workers.ready():
                         _take(case, message, schema_refusals)
                     options.listener(Event("validating", {"file": FILE, "bytes": sight.bytes, "of": total}))
@@ -186,6 +190,17 @@ def _read(case: Case, workers: Workers, options: Noark5ValidateOptions, schema_r
         workers.remaining(), options.packed_documents.rows() if options.packed_documents is not None else ()
     ):
         _take(case, message, schema_refusals)
+
+
+def _read_change_log(case: Case) -> None:
+    name = f"{spec.CHANGE_LOG}.xml"
+    if name not in case.files:
+        return
+    try:
+        for message in read_change_log(case.root / name):
+            _take(case, message, [])
+    except (PackageFault, UnsafeXml, OSError) as fault:
+        _refuse(case, UnreadableFile(refusal(name, fault)))
 
 
 def _latest_day() -> str:
@@ -227,7 +242,7 @@ def _judge(case: Case, vsm: Mapping[str, Path], schema_refusals: list[Unreadable
     if case.has(spec.STRUCTURE):
         judge_ids(case)
         judge_numbers(case)
-        judge_folders(case)
+        judge_once(case)
         judge_references(case)
         judge_documents(case)
     judge_journals(case)

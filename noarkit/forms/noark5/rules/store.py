@@ -20,18 +20,20 @@ _TABLES = {
     "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
     "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT, title INTEGER,"
-    " hidden INTEGER, case_file INTEGER, parties BLOB, secret BLOB, answers BLOB, at INTEGER",
+    " hidden INTEGER, case_file INTEGER, parties BLOB, secret BLOB, answers BLOB, ident INTEGER, at INTEGER",
     "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER, ending TEXT, made_as TEXT,"
     " document INTEGER, variant TEXT, version TEXT",
     "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER,"
     " whole INTEGER, puid TEXT",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT,"
-    " title INTEGER, case_year INTEGER, case_sequence INTEGER, case_title INTEGER, parties BLOB, answer BLOB,"
-    " at INTEGER",
+    " title INTEGER, ident INTEGER, case_year INTEGER, case_sequence INTEGER, case_title INTEGER,"
+    " case_ident INTEGER, class INTEGER, class_title INTEGER, parties BLOB, answer BLOB, at INTEGER",
     "cases": "case_file INTEGER PRIMARY KEY, id BLOB, year INTEGER, sequence INTEGER, series INTEGER, unit TEXT,"
-    " title INTEGER, hidden INTEGER",
-    "folders": "id BLOB, ident TEXT, fonds INTEGER, at INTEGER",
-    "changes": "target BLOB, field TEXT, at INTEGER",
+    " title INTEGER, hidden INTEGER, ident INTEGER, class INTEGER, class_title INTEGER, hidden_class INTEGER,"
+    " hidden_class_title INTEGER",
+    "numbers": "name TEXT, scope INTEGER, number TEXT, id BLOB, at INTEGER",
+    "changes": "target BLOB, field TEXT, day TEXT, old TEXT, new TEXT, at INTEGER",
+    "standing": "target BLOB, field TEXT, text TEXT",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",
 }
 _INDEXES = (
@@ -41,7 +43,10 @@ _INDEXES = (
     "CREATE INDEX objects_document ON objects (document)",
     "CREATE INDEX posts_id ON posts (id)",
 )
-_ON_DEMAND = {"entries": "CREATE INDEX IF NOT EXISTS entries_id ON entries (journal, id)"}
+_ON_DEMAND = {
+    "entries": "CREATE INDEX IF NOT EXISTS entries_id ON entries (journal, id)",
+    "changes": "CREATE INDEX IF NOT EXISTS changes_target ON changes (target)",
+}
 
 
 class Store:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.forms.findings import Hit, Tally
+from noarkit.forms.findings import Hit
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.alike import STAND_IN, AlikeReader, parse_again
 from noarkit.forms.noark5.rules.alike_records import RECORD, Opening, RecordPlan, RecordPlanner
@@ -24,11 +24,9 @@ from noarkit.forms.noark5.rules.fields import (
     Field,
     fields,
 )
-from noarkit.forms.noark5.rules.store import Store
 from noarkit.forms.noark5.rules.units import CLOSERS
 from noarkit.forms.noark5.rules.values import keys
-from noarkit.forms.noark5.rules.walk_state import FILE, Bounds, Frame, WalkState
-from noarkit.model.xml_model import Version
+from noarkit.forms.noark5.rules.walk_state import FILE, Frame, WalkState
 from noarkit.safe.growing import Prologue, TooDeep, follow, read_prologue
 from noarkit.safe.xml import LIMITS
 
@@ -46,12 +44,11 @@ _STAND_IN = NAMESPACE + STAND_IN
 _DEEPEST = LIMITS.max_depth
 
 
-def walk_structure(file: BinaryIO, version: Version, bounds: Bounds, store: Store, tally: Tally) -> Iterator[WalkState]:
+def walk_structure(file: BinaryIO, state: WalkState) -> Iterator[WalkState]:
     """Yields what is in sight after each block, so that others get their turn; whole when it ends."""
     prologue = read_prologue(file, FILE)
     if not is_plain_xml(prologue):
-        tally.add_hit(encoding_finding(prologue, FILE))
-    state = WalkState(version, bounds, store, tally)
+        state.tally.add_hit(encoding_finding(prologue, FILE))
     handler = _ElementHandler(state)
     reader = handler.reader(file)
     try:
@@ -176,6 +173,8 @@ class _ElementHandler:
             state.series_at = frame.at
         elif kind == "arkiv":
             state.fonds_at = frame.at
+        elif kind == "klassifikasjonssystem":
+            state.system_at = frame.at
         state.frame = frame
         return frame
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from noarkit.forms.noark5.rules.walk_state import Frame
 from noarkit.model.identity_numbers import has_identity_number
 
@@ -10,6 +12,35 @@ SCREENED = "|screened"
 _IN_REMARK = "|number in a remark"
 """The same for a remark that holds a number: whether the unit is screened may stand behind it."""
 _ALWAYS_OPEN = ("offentligTittel",)
+HIDDEN_TITLE = ("Skjerming tittel registrering - utvalgte ord", "TRO")
+HIDDEN_FOLDER = ("Skjerming tittel mappe - utvalgte ord", "TMO")
+HIDDEN_CLASS = ("Skjerming klasseID", "KID")
+HIDDEN_CLASS_TITLE = ("Skjerming tittel klasse", "TKL")
+"""The codes under which an id, a title or words of it are withheld."""
+_HIDDEN = {"registrering": HIDDEN_TITLE, "mappe": HIDDEN_FOLDER}
+
+
+def hides_title(values: Mapping[str, str], codes: Sequence[str]) -> bool:
+    """True for a screened unit whose title is not for everybody: a code says so, or it has another one for them."""
+    if SCREENED not in values:
+        return False
+    return is_screened_by(values, codes) or values.get("offentligTittel") not in (None, values.get("tittel"))
+
+
+def is_screened_by(values: Mapping[str, str], codes: Sequence[str]) -> bool:
+    """True for a unit of which something is withheld under one of these codes."""
+    return not set(values.get(SCREENED, "").split("|")).isdisjoint(codes)
+
+
+def shows_hidden_title(frame: Frame) -> bool:
+    """True where words of a title are withheld, and the public title holds them all."""
+    public = frame.values.get("offentligTittel")
+    return (
+        public is not None
+        and public == frame.values.get("tittel")
+        and frame.kind in _HIDDEN
+        and hides_title(frame.values, _HIDDEN[frame.kind])
+    )
 
 
 def remember_remark(remark: Frame, parent: Frame) -> None:

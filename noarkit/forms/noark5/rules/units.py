@@ -7,45 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from noarkit.errors import UnsafePath
 from noarkit.forms.noark5.rules.keys import (
-    algorithm_named,
     answer_key,
-    digest_key,
     party_key,
-    sorted_keys,
-    text_key,
-    whole_number,
+)
+from noarkit.forms.noark5.rules.letters import (
+    ANSWERS,
+    OTHER,
+    RECEIVED,
+    SENT,
+    VOID,
+    judge_case_file,
+    judge_letter,
+)
+from noarkit.forms.noark5.rules.relations import (
+    check_made_before_closed,
+    check_main_document,
+    check_once,
+    check_order,
+    check_within,
+    note_number,
 )
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
-from noarkit.forms.noark5.rules.titles import SCREENED, number_in_open_text, remember_remark
-from noarkit.forms.noark5.rules.values import formats
+from noarkit.forms.noark5.rules.titles import (
+    SCREENED,
+    number_in_open_text,
+    remember_remark,
+    shows_hidden_title,
+)
+from noarkit.forms.noark5.rules.versions import judge_conversion, judge_version
 from noarkit.forms.noark5.rules.walk_state import UNITS, CountKey, Frame, WalkState
-from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
-from noarkit.model.conversions import checksums_in
-from noarkit.safe.paths import checked_parts
 
 Closer = Callable[[WalkState, Frame, Frame], None]
 
 CLOSED_FILE = frozenset({"Avsluttet", "Utgår"})
-CLOSED_ENTRY = frozenset({"Arkivert", "Utgår"})
 CLOSED_SERIES = frozenset({"Avsluttet periode", "Uaktuelle mapper"})
 FINISHED = "Dokumentet er ferdigstilt"
-VOID = "Utgår"
 _SENDERS = frozenset({"Avsender", "Medavsender", "Intern avsender"})
 _RECEIVERS = frozenset({"Mottaker", "Gruppemottaker", "Kopimottaker", "Intern mottaker", "Intern kopimottaker"})
-_REGISTERED = ("fmt/", "x-fmt/", "av/")
-_HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
-_HIDDEN_FOLDER = "Skjerming tittel mappe - utvalgte ord"
-_HIDDEN_SENDER = "Skjerming navn avsender"
-_HIDDEN_RECEIVER = "Skjerming navn mottaker"
-_SENT, _RECEIVED, _OTHER, _ANSWERS = "|sent", "|received", "|other", "|answers"
-"""What the groups in a unit leave with its values; no element has such a name."""
-_CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|converted-at"
-"""What the last conversion of a version leaves with it: the format it made, the checksum it names, its date."""
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
-_VARIANTS = {"Produksjonsformat": "P", "Arkivformat": "A", "P": "P", "A": "A"}
 _RECORD_TYPES = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
     "moetemappe": frozenset({"moeteregistrering", "basisregistrering"}),
@@ -55,8 +56,8 @@ _NUMBER = {name: number for number, name in enumerate(UNITS)}
 
 def close_arkiv(state: WalkState, frame: Frame, parent: Frame) -> None:
     """An arkiv."""
-    _unit(state, frame)
-    _lasts_within(state, frame, "avsluttetDato")
+    _unit(state, frame, parent)
+    check_within(state, frame)
     state.counts.add("N901")
     status = frame.values.get("arkivstatus", "")
     if status and status != "Avsluttet":
@@ -72,21 +73,18 @@ def close_arkivskaper(state: WalkState, frame: Frame, parent: Frame) -> None:
 
 def close_arkivdel(state: WalkState, frame: Frame, parent: Frame) -> None:
     """An arkivdel."""
-    _unit(state, frame)
-    _lasts_within(state, frame, "avsluttetDato")
+    _unit(state, frame, parent)
+    check_within(state, frame)
     state.counts.add("N902")
     status = frame.values.get("arkivdelstatus", "")
     state.label("N903", status)
     if status and status not in CLOSED_SERIES:
         state.hit("N321", frame.at, value=status)
-    first, last = (_check_within(state, frame, name) for name in ("arkivperiodeStartDato", "arkivperiodeSluttDato"))
-    if first and last and last[:10] < first[:10]:
-        state.hit("N325", frame.at, first=first, last=last)
 
 
 def close_klassifikasjonssystem(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A classification system. The primary one is that which holds folders or records."""
-    _unit(state, frame)
+    _unit(state, frame, parent)
     state.label("N904")
     if frame.inner.get(_HOLDS) and (empty := frame.inner.get(_EMPTY)):
         state.counts.add_number(empty, "N906", state.series)
@@ -94,7 +92,8 @@ def close_klassifikasjonssystem(state: WalkState, frame: Frame, parent: Frame) -
 
 def close_klasse(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A class."""
-    _unit(state, frame)
+    _unit(state, frame, parent)
+    note_number(state, frame, "klasseID", state.system_at)
     inner = frame.inner
     state.label("N905", str(frame.level))
     folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
@@ -118,8 +117,9 @@ def close_klasse(state: WalkState, frame: Frame, parent: Frame) -> None:
 def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A folder, case file or meeting folder."""
     values = frame.values
-    _unit(state, frame)
-    day = _lasts_within(state, frame, "avsluttetDato")
+    _unit(state, frame, parent)
+    check_within(state, frame)
+    day = values.get("opprettetDato", "")
     state.label("N907", frame.type or "mappe", str(frame.level))
     state.counts.add("N908", day[:4])
     status = values.get("saksstatus", "")
@@ -128,9 +128,8 @@ def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
         if status not in CLOSED_FILE:
             state.hit("N322", frame.at, value=status)
     if frame.type == "saksmappe":
-        _case_file(state, frame)
-    if ident := values.get("mappeID"):
-        state.store.add("folders", (pack_id(values.get("systemID", "")), ident, state.fonds_at, frame.at))
+        judge_case_file(state, frame)
+    note_number(state, frame, "mappeID", state.fonds_at)
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
         state.label("N910")
 
@@ -138,8 +137,11 @@ def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
 def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A record of whatever type."""
     values, inner, type_ = frame.values, frame.inner, frame.type
-    _unit(state, frame)
-    day = _lasts_within(state, frame, "arkivertDato")
+    _unit(state, frame, parent)
+    check_within(state, frame)
+    check_made_before_closed(state, frame, parent)
+    note_number(state, frame, "registreringsID", state.fonds_at)
+    day = values.get("opprettetDato", "")
     _first_and_last(state, day[:10])
     status = values.get("journalstatus", "")
     kind = values.get("journalposttype", "")
@@ -162,7 +164,7 @@ def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
 
     state.counts.add_each(("registrering", type_, year, status, kind, marks, series), keys)
     if is_entry:
-        _entry(state, frame, parent, status)
+        judge_letter(state, frame, parent, status)
     if is_headless:
         state.hit("N335", frame.at)
     if type_ not in _RECORD_TYPES.get(parent.type, {type_}):
@@ -172,8 +174,10 @@ def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
 def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A document."""
     values, inner = frame.values, frame.inner
-    _unit(state, frame)
-    _check_within(state, frame, "opprettetDato")
+    _unit(state, frame, parent)
+    check_within(state, frame)
+    check_once(state, frame, parent, "N337", "dokumentnummer")
+    check_main_document(state, frame, parent)
     status, has_versions, series = values.get("dokumentstatus", ""), "dokumentobjekt" in inner, state.series
     medium = "" if has_versions else values.get("dokumentmedium", "")
 
@@ -195,48 +199,10 @@ def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> 
 
 
 def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
-    """A version of a document, and the file it points at."""
-    values = frame.values
-    if "systemID" in values:
-        _unit(state, frame)
-    format_, series = values.get("format", "").lower(), state.series
-    state.counts.add_each(("version", format_, series), lambda: (("N921", series), ("N923", format_)))
-    path = _path(state, frame)
-    if path is not None:
-        suffix = _judge_format(state, frame, format_, path)
-        made_as = _judge_conversion(state, frame, suffix, path)
-        row = (
-            path.encode("utf-8", "surrogatepass"),
-            digest_key(values.get("sjekksum", "").strip()),
-            algorithm_named(values.get("sjekksumAlgoritme", "")),
-            values.get("filstoerrelse"),
-            pack_id(values.get("systemID") or parent.values.get("systemID", "")),
-            frame.at,
-            suffix,
-            made_as,
-            parent.at,
-            _VARIANTS.get(values.get("variantformat", "").strip(), ""),
-            values.get("versjonsnummer", "").strip(),
-        )
-        state.store.add("objects", row)
-
-
-def close_konvertering(state: WalkState, frame: Frame, parent: Frame) -> None:
-    """A conversion of a document, and what it follows upon."""
-    state.counts.add("N936", parent.kind)
-    values = frame.values
-    made_at, source = values.get("konvertertDato", ""), values.get("konvertertFraFormat", "").strip()
-    checksums = checksums_in(values.get("konverteringskommentar", ""))
-    earlier = parent.values.get(_CONVERTED)
-    if earlier is not None and earlier != source:
-        state.hit("N422", frame.at, value=source, found=earlier)
-    before = parent.values.get(_CONVERTED_AT, "")
-    if made_at[:10] < before[:10]:
-        state.hit("N421", frame.at, value=made_at, found=before)
-    parent.values[_CONVERTED_AT] = made_at
-    parent.values[_CONVERTED] = values.get("konvertertTilFormat", "").strip()
-    # the last one in the row made the file that is delivered
-    parent.values[_CONVERTED_SUM] = checksums[1] if checksums is not None else ""
+    """A version of a document."""
+    if "systemID" in frame.values:
+        _unit(state, frame, parent)
+    judge_version(state, frame, parent)
 
 
 def close_skjerming(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -251,7 +217,7 @@ def close_korrespondansepart(state: WalkState, frame: Frame, parent: Frame) -> N
     state.label("N929", kind)
     parent.inner["party"] = 1
     key = party_key(kind, frame.values.get("korrespondansepartNavn"))
-    group = _SENT if kind in _SENDERS else _RECEIVED if kind in _RECEIVERS else _OTHER
+    group = SENT if kind in _SENDERS else RECEIVED if kind in _RECEIVERS else OTHER
     parent.values[group] = parent.values.get(group, "") + key.hex()
     if kind in _SENDERS:
         parent.inner["sender"] = 1
@@ -265,7 +231,8 @@ def close_avskrivning(state: WalkState, frame: Frame, parent: Frame) -> None:
     method = values.get("avskrivningsmaate", "")
     state.label("N930", method)
     key = answer_key(values.get("avskrivningsdato"), method)
-    parent.values[_ANSWERS] = parent.values.get(_ANSWERS, "") + key.hex()
+    parent.values[ANSWERS] = parent.values.get(ANSWERS, "") + key.hex()
+    check_order(state, frame, parent)
 
 
 def close_kassasjon(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -276,6 +243,7 @@ def close_kassasjon(state: WalkState, frame: Frame, parent: Frame) -> None:
 def _count_closer(code: str) -> Closer:
     def close(state: WalkState, frame: Frame, parent: Frame) -> None:
         state.counts.add(code, parent.kind)
+        check_order(state, frame, parent)
 
     return close
 
@@ -313,7 +281,7 @@ CLOSERS: Mapping[str, Closer | None] = {
     "dokumentflyt": _count_closer("N931"),
     "gradering": _count_closer("N933"),
     "utfoertKassasjon": _count_closer("N935"),
-    "konvertering": close_konvertering,
+    "konvertering": judge_conversion,
     "sletting": _count_closer("N941"),
     "moetedeltaker": None,
     "elektroniskSignatur": None,
@@ -321,7 +289,7 @@ CLOSERS: Mapping[str, Closer | None] = {
 """Every element that holds others, and what is done when it closes."""
 
 
-def _unit(state: WalkState, frame: Frame) -> None:
+def _unit(state: WalkState, frame: Frame, parent: Frame) -> None:
     values = frame.values
     text = values.get("systemID")
     if text is not None:
@@ -329,25 +297,13 @@ def _unit(state: WalkState, frame: Frame) -> None:
         if not is_uuid(key) and not state.strict_ids:
             state.hit("N303", frame.at, value=text)
         state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
+    if shows_hidden_title(frame):
+        state.hit("N352", frame.at)
     if name := number_in_open_text(frame):
         state.hit("N351", frame.at, element=f"{frame.kind} {name}")
-    opened_day, closed_day = values.get("opprettetDato"), values.get("avsluttetDato")
-    if opened_day is not None and closed_day is not None and closed_day[:10] < opened_day[:10]:
-        state.hit("N325", frame.at, first=opened_day, last=closed_day)
-
-
-def _check_within(state: WalkState, frame: Frame, name: str) -> str:
-    """A date of a unit, held against the period of the package."""
-    day, bounds = frame.values.get(name, ""), state.bounds
-    if day and ((bounds.start and day[:10] < bounds.start) or (bounds.end and day[:10] > bounds.end)):
-        state.hit("N340", frame.at, element=f"{frame.kind} {name}", value=day)
-    return day
-
-
-def _lasts_within(state: WalkState, frame: Frame, last: str) -> str:
-    """When a unit began; it and when the unit was closed are held against the period of the package."""
-    _check_within(state, frame, last)
-    return _check_within(state, frame, "opprettetDato")
+    check_order(state, frame, parent)
+    if state.changed is not None and text is not None:
+        state.changed.note(key, values)
 
 
 def _first_and_last(state: WalkState, day: str) -> None:
@@ -360,103 +316,3 @@ def _first_and_last(state: WalkState, day: str) -> None:
             days[0] = day
         elif day > days[1]:
             days[1] = day
-
-
-def _case_file(state: WalkState, frame: Frame) -> None:
-    values = frame.values
-    row = (
-        frame.at,
-        pack_id(values.get("systemID", "")),
-        whole_number(values.get("saksaar")),
-        whole_number(values.get("sakssekvensnummer")),
-        state.series_at,
-        values.get("journalenhet", ""),
-        text_key(values.get("tittel")),
-        1 if _HIDDEN_FOLDER in values.get(SCREENED, "") else 0,
-    )
-    state.store.add("cases", row)
-
-
-def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
-    values, inner = frame.values, frame.inner
-    kind = values.get("journalposttype", "")
-    if status and status not in CLOSED_ENTRY:
-        state.hit("N323", frame.at, value=status)
-    if status == VOID and inner.get("files"):
-        state.hit("N326", frame.at)
-    if not inner.get("party"):
-        state.hit("N329", frame.at, value=kind)
-    elif (kind == "Inngående dokument" and not inner.get("sender")) or (
-        kind == "Utgående dokument" and not inner.get("receiver")
-    ):
-        state.hit("N327", frame.at, value=kind)
-    enclosures = whole_number(values.get("antallVedlegg"))
-    if enclosures is not None and enclosures != inner.get("Vedlegg", 0):
-        state.hit("N336", frame.at, value=str(enclosures), found=inner.get("Vedlegg", 0))
-    screened = values.get(SCREENED, "")
-    sent_keys, received_keys = (values.get(name, "") for name in (_SENT, _RECEIVED))
-    secret = (sent_keys if _HIDDEN_SENDER in screened else "") + (received_keys if _HIDDEN_RECEIVER in screened else "")
-    state.store.add(
-        "posts",
-        (
-            pack_id(values.get("systemID", "")),
-            whole_number(values.get("journalaar")),
-            whole_number(values.get("journalsekvensnummer")),
-            whole_number(values.get("journalpostnummer")),
-            values.get("journaldato", "")[:10],
-            values.get("dokumentetsDato", "")[:10],
-            text_key(values.get("tittel")),
-            1 if _HIDDEN_TITLE in screened else 0,
-            parent.at if parent.type == "saksmappe" else None,
-            sorted_keys(bytes.fromhex(sent_keys + received_keys + values.get(_OTHER, ""))),
-            bytes.fromhex(secret),
-            bytes.fromhex(values.get(_ANSWERS, "")),
-            frame.at,
-        ),
-    )
-
-
-def _path(state: WalkState, frame: Frame) -> str | None:
-    """The path of a document as it lies in the package, or None if it leads elsewhere."""
-    path = frame.values.get("referanseDokumentfil", "").strip()
-    if "\\" in path:
-        state.hit("N413", frame.at, value=path)
-        path = path.replace("\\", "/")
-    path = path.removeprefix("./")
-    if path.startswith("/") or ".." in path or ":" in path or "\0" in path:
-        try:
-            checked_parts(path)
-        except UnsafePath as fault:
-            state.hit("N005", frame.at, value=path, why=fault.data["why"])
-            return None
-    if path and path.partition("/")[0] not in DOCUMENT_FOLDERS:
-        state.hit("N416", frame.at, value=path)
-    return path or None
-
-
-def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> str:
-    """Holds the stated format against the ending of the file, which is returned."""
-    suffix = path.rpartition(".")[2].lower() if "." in path else ""
-    if format_.startswith(_REGISTERED):
-        if suffix not in formats().endings.get(format_, (suffix,)):
-            state.hit("N415", frame.at, value=format_, path=path)
-        else:
-            state.registered += 1
-    elif format_.lstrip(".") != suffix:
-        state.hit("N407", frame.at, value=format_, path=path)
-    return suffix.encode("utf-8", "replace").decode()
-
-
-def _judge_conversion(state: WalkState, frame: Frame, suffix: str, path: str) -> str | None:
-    """Holds what the last conversion says against the version. The format that it made, where the bytes may tell."""
-    values = frame.values
-    made_sum, checksum = values.get(_CONVERTED_SUM, ""), values.get("sjekksum", "").strip().lower()
-    if made_sum and algorithm_named(values.get("sjekksumAlgoritme", "")) == "sha256" and checksum != made_sum:
-        state.hit("N420", frame.at, value=made_sum, found=checksum)
-    made_as = values.get(_CONVERTED, "")
-    if not made_as.startswith(_REGISTERED):
-        return None
-    if suffix not in formats().endings.get(made_as, (suffix,)):
-        state.hit("N419", frame.at, value=made_as, found=suffix, path=path)
-        return None
-    return made_as

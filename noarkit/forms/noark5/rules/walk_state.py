@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from noarkit.forms.findings import Tally
 from noarkit.forms.noark5 import spec
+from noarkit.forms.noark5.rules.changed_units import ChangedUnits
 from noarkit.forms.noark5.rules.store import Store, pack_id
 from noarkit.model.xml_model import Version
 
@@ -129,11 +130,14 @@ class Frame:
 class WalkState:
     """The state of one walk, read and filled by whoever closes a unit. `number` is that of the element being read."""
 
-    def __init__(self, version: Version, bounds: Bounds, store: Store, tally: Tally) -> None:
+    def __init__(
+        self, version: Version, bounds: Bounds, store: Store, tally: Tally, changed: ChangedUnits | None = None
+    ) -> None:
         self.version = version
         self.bounds = bounds
         self.store = store
         self.tally = tally
+        self.changed = changed
         self.counts = Counts()
         self.frame = Frame("", "", 0, None)
         self.number = 0
@@ -142,6 +146,8 @@ class WalkState:
         self.series = ""
         self.series_at = 0
         self.fonds_at = 0
+        self.system_at = 0
+        self.has_repeated_numbers = False
         self.creators: list[str] = []
         self.days: list[str] = []
         self.spans: dict[str, list[str]] = {}
