@@ -101,7 +101,7 @@ class Draft:
 
     def count(self, name: str, element: str) -> int:
         """How often an element begins in a file."""
-        return len(re.findall(f"<{element}[ >]", self.files.get(name, b"").decode()))
+        return len(re.findall(f"<(?:n5:)?{element}[ >]", self.files.get(name, b"").decode()))
 
 
 def good_draft(version: Version = "5.0", schemas: Path | None = None) -> Draft:

@@ -91,7 +91,7 @@ def check_order(state: WalkState, frame: Frame, parent: Frame) -> None:
     values = frame.values
     for row in ORDERS.get(frame.kind, ()):
         last = values.get(row.field)
-        if last is None:
+        if last is None or (row.of and parent.kind != row.of):
             continue
         source = parent.values if row.of else values
         first = name = ""
