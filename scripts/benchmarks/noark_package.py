@@ -125,7 +125,8 @@ def _changes(posts: int) -> Iterator[str]:
         yield (
             f"<endring>\n<referanseArkivenhet>{_id(6, number)}</referanseArkivenhet>\n"
             f"<referanseMetadata>tittel</referanseMetadata>\n<endretDato>{_TIME}</endretDato>\n"
-            "<endretAv>Ola Nordmann</endretAv>\n<tidligereVerdi>før</tidligereVerdi>\n<nyVerdi>nå</nyVerdi>\n"
+            "<endretAv>Ola Nordmann</endretAv>\n<tidligereVerdi>Brev</tidligereVerdi>\n"
+            f"<nyVerdi>Brev nummer {number} om noe</nyVerdi>\n"
             "</endring>\n"
         )
     yield "</endringslogg>\n"

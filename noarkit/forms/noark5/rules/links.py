@@ -45,13 +45,17 @@ def judge_numbers(case: Case) -> None:
 
 def judge_once(case: Case) -> None:
     """Numbers that stand once in what may hold millions; those of a year in its series, or in a journal unit of it."""
-    twice = """SELECT id, at, name, number FROM (
-                   SELECT *, ROW_NUMBER() OVER (PARTITION BY name, scope, number ORDER BY at) AS place FROM numbers
+    twice = """WITH repeated AS (SELECT name, scope, number FROM numbers GROUP BY 1, 2, 3 HAVING COUNT(*) > 1)
+               SELECT at, name, number FROM (
+                   SELECT n.*, ROW_NUMBER() OVER (PARTITION BY name, scope, number ORDER BY at) AS place
+                   FROM numbers n JOIN repeated USING (name, scope, number)
                ) WHERE place > 1 ORDER BY at"""
-    for id_, at, name, number in case.store.ask(twice):
-        row = iter([(id_, at, name, number, _SCOPES[str(name)])])
+    for at, name, number in case.store.ask(twice):
         code = "N333" if name == "mappeID" else "N337"
-        add_findings(case, code, FILE, row, ("element", "value", "within"))
+        # units are not found by their places, save for the few that are shown
+        owners = case.store.ask("SELECT id FROM units WHERE at = ?", (at,)) if case.tally.has_room(code) else iter(())
+        row = (next(owners, (None,))[0], at, name, number, _SCOPES[str(name)])
+        add_findings(case, code, FILE, iter([row]), ("element", "value", "within"))
     if case.has_repeated_numbers:
         twice = """SELECT id, at, number FROM (
                        SELECT *, ROW_NUMBER() OVER (PARTITION BY case_file, number ORDER BY at) AS place FROM posts

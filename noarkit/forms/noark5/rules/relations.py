@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
-from noarkit.forms.noark5.rules.store import pack_id
 from noarkit.forms.noark5.rules.walk_state import Frame, WalkState
 
 _DAY = 10
@@ -148,13 +147,14 @@ _CLOSING = frozenset(row.unit for row in relations().after if row.inside)
 
 def check_once(state: WalkState, frame: Frame, parent: Frame, code: str, *names: str) -> None:
     """Values of a unit that stand once within the unit around it."""
-    texts = [frame.values.get(name, "").strip() for name in names]
-    if not texts[0]:
+    values, inner = frame.values, parent.inner
+    texts = [values[name] for name in names if name in values]
+    if not texts or names[0] not in values:
         return
-    seen = f"|{' '.join(names)} {' '.join(texts)}"
-    if seen in parent.inner:
-        state.hit(code, frame.at, element=" + ".join(names), value=" ".join(filter(None, texts)), within=parent.kind)
-    parent.inner[seen] = 1
+    seen = "|".join((names[0], *texts))
+    if seen in inner:
+        state.hit(code, frame.at, element=" + ".join(names), value=" ".join(texts), within=parent.kind)
+    inner[seen] = 1
 
 
 def check_main_document(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -165,8 +165,9 @@ def check_main_document(state: WalkState, frame: Frame, parent: Frame) -> None:
 
 def note_number(state: WalkState, frame: Frame, name: str, scope: int) -> None:
     """Keeps a number that stands once within what may hold millions: it is looked at when all are known."""
-    if text := frame.values.get(name, "").strip():
-        state.store.add("numbers", (name, scope, text, pack_id(frame.values.get("systemID", "")), frame.at))
+    text = frame.values.get(name)
+    if text is not None:
+        state.store.add("numbers", (name, scope, text, frame.at))
 
 
 def check_rising(state: WalkState, frame: Frame, parent: Frame, number: int | None) -> None:

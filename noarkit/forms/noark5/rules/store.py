@@ -31,7 +31,7 @@ _TABLES = {
     "cases": "case_file INTEGER PRIMARY KEY, id BLOB, year INTEGER, sequence INTEGER, series INTEGER, unit TEXT,"
     " title INTEGER, hidden INTEGER, ident INTEGER, class INTEGER, class_title INTEGER, hidden_class INTEGER,"
     " hidden_class_title INTEGER",
-    "numbers": "name TEXT, scope INTEGER, number TEXT, id BLOB, at INTEGER",
+    "numbers": "name TEXT, scope INTEGER, number TEXT, at INTEGER",
     "changes": "target BLOB, field TEXT, day TEXT, old TEXT, new TEXT, at INTEGER",
     "standing": "target BLOB, field TEXT, text TEXT",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",

@@ -54,8 +54,10 @@ def number_in_open_text(frame: Frame) -> str:
     remark, where nothing around it is screened. Empty where none does."""
     is_screened = _is_screened(frame)
     names = _ALWAYS_OPEN if is_screened else ("tittel", "beskrivelse", *_ALWAYS_OPEN)
-    if name := next((name for name in names if has_identity_number(frame.values.get(name, ""))), ""):
-        return name
+    values = frame.values
+    for name in names:
+        if (text := values.get(name)) and has_identity_number(text):
+            return name
     return "merknadstekst" if _IN_REMARK in frame.values and not is_screened else ""
 
 

@@ -297,7 +297,7 @@ def _unit(state: WalkState, frame: Frame, parent: Frame) -> None:
         if not is_uuid(key) and not state.strict_ids:
             state.hit("N303", frame.at, value=text)
         state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
-    if shows_hidden_title(frame):
+    if SCREENED in values and shows_hidden_title(frame):
         state.hit("N352", frame.at)
     if name := number_in_open_text(frame):
         state.hit("N351", frame.at, element=f"{frame.kind} {name}")
