@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from noarkit.forms.findings import rules_of
 from noarkit.forms.noark5.rules.relations import relations
 from noarkit.forms.validation import validate
+from noarkit.manual.chapters import chapter_source
+from noarkit.words.texts import LANGUAGES
 from samples.packages.describe import seal
 from samples.packages.good import Draft, good_draft
 from tests.validation.relation_mutants import CHANGES, JOURNALS, STRUCTURE, Mutant, all_mutants
@@ -51,6 +54,16 @@ def with_sections(text: bytes) -> bytes:
     return re.sub(rb"<tittel>([^<]*)</tittel>", rb"<!-- a title --><tittel><![CDATA[\1]]></tittel>", text)
 
 
+LEVELS_IN_WORDS = {
+    "en": {"error": "error", "warning": "warning", "counted": "info"},
+    "nb": {"feil": "error", "advarsel": "warning", "telles": "info"},
+}
+# The tests of Arkade that report errors; the others count.
+ARKADE_ERRORS = {1, 2, 3, 10, 12, 15, 16, 17, 19, 22, 25, 27, 28, 29, 30, 32, 33, 42, 44, 45, 47, 48, 51, 59, 60, 61}
+ARKADE_ERRORS |= {62, 63}
+ELSEWHERE = {"N301", "N504", "N512", "N515", "N517", "N518"}
+"""Rules of the table that have packages of their own (samples/packages/bad.py)."""
+
 TWINS: tuple[Twin, ...] = (bytes, with_mark, with_other_line_ends, with_prefixes, with_zones, with_sections)
 
 
@@ -84,6 +97,37 @@ def test_there_are_as_many_ways_to_break_it_as_the_table_has_places() -> None:
     rows = relations()
     codes = {mutant.code for mutant in MUTANTS}
     assert {row.code for group in (rows.unique, rows.after, rows.within) for row in group} - {"N301"} <= codes
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_manual_has_the_table(lang: str) -> None:
+    told = {(row[0], row[1], row[3]) for row in table_rows(lang, 4) if row[3][:1] == "N"}
+    rows = relations()
+    wanted = {(" + ".join(row.fields), row.unit, row.code) for row in rows.unique}
+    wanted |= {(row.field, row.unit, row.code) for row in rows.after}
+    wanted |= {(", ".join(row.fields), row.unit, row.code) for row in rows.within}
+    assert wanted <= told
+    assert {code for _, _, code in told} == {mutant.code for mutant in MUTANTS} | ELSEWHERE
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_manual_says_where_another_validator_judges_otherwise(lang: str) -> None:
+    words = LEVELS_IN_WORDS[lang]
+    told = {row[0]: (words[row[1]], words[row[2]]) for row in table_rows(lang, 4) if row[1] in words}
+    wanted = {}
+    for code, rule in rules_of("noarkit.forms.noark5.rules").items():
+        numbers = {int(cite[3:]) for cite in rule.cites if cite.startswith("N5.")}
+        theirs = "error" if numbers & ARKADE_ERRORS else "info"
+        if numbers and rule.level != "info" and rule.level != theirs:
+            wanted[code] = (rule.level, theirs)
+    assert told == wanted
+
+
+def table_rows(lang: str, width: int) -> list[list[str]]:
+    """The rows of the tables of the chapter."""
+    text = chapter_source("validation", lang)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ") and "---" not in line]
+    return [[cell.strip("`") for cell in line] for line in lines if len(line) == width]
 
 
 @pytest.mark.parametrize("part", range(8))

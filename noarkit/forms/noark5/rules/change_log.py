@@ -78,21 +78,21 @@ def _judge_values(case: Case) -> None:
             add_findings(case, "N607", _FILE, iter([(target, at, field, new, text)]), ("element", "value", "found"))
 
 
-def _says_same(version: Version, name: str, one: str, other: str) -> bool:
+def _says_same(version: Version, name: str, logged_text: str, unit_text: str) -> bool:
     """True for two texts that say the same: a code and its key, a moment in two zones or cut to its day."""
-    one, other = one.strip(), other.strip()
-    if one.casefold() == other.casefold():
+    logged_text, unit_text = logged_text.strip(), unit_text.strip()
+    if logged_text.casefold() == unit_text.casefold():
         return True
     known = keys().get(name)
     if known is not None:
         # which text belongs to which key differs between lists: a key never contradicts a text of its list
         texts = codes(version).get(name, frozenset())
-        return (one in known and other in texts) or (other in known and one in texts)
-    shorter = min(len(one), len(other))
-    if shorter == len("2019-03-04") and one[:shorter] == other[:shorter]:
+        return (logged_text in known and unit_text in texts) or (unit_text in known and logged_text in texts)
+    shorter = min(len(logged_text), len(unit_text))
+    if shorter == len("2019-03-04") and logged_text[:shorter] == unit_text[:shorter]:
         return True
     try:
-        return datetime.fromisoformat(one).astimezone(UTC) == datetime.fromisoformat(other).astimezone(UTC)
+        return datetime.fromisoformat(logged_text).astimezone(UTC) == datetime.fromisoformat(unit_text).astimezone(UTC)
     except (ValueError, OverflowError):
         return False
 
