@@ -22,7 +22,7 @@ import orjson
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
-from noarkit.graph.store import GraphStore
+from noarkit.graph.store import IS_THERE, GraphStore
 from noarkit.model import metamodel
 from noarkit.model.disclosure import SCREENING
 from noarkit.recipes.recipe_model import Recipe, RecipeProblem
@@ -47,6 +47,8 @@ _CASE = "Saksmappe"
 _SENDERS, _RECEIVERS = '["EA"]', '["EM", "EK", "GM", "IM", "IK"]'
 """Who a post that came in is from: a sender inside the house is who an archive is given where nobody is named."""
 _OPEN = "json_extract(fields, '$.avsluttetDato') IS NULL"
+_NEW = f"(record IS NULL OR record NOT IN (SELECT n FROM record WHERE data = '{IS_THERE}'))"  # noqa: S608  # ours
+"""Of entities: that no earlier run loaded them, which told of them, and settled them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def still_open(db: sqlite3.Connection, lines: Collection[int]) -> list[int]:
     """Records that are a case without a closing date of its own, though its rule has one. Called before any date is
     filled in."""
     marks = ", ".join("?" * len(lines))
-    query = f"SELECT record FROM entity WHERE type = ? AND line IN ({marks}) AND {_OPEN} ORDER BY n"  # noqa: S608  # marks
+    query = f"SELECT record FROM entity WHERE type = ? AND line IN ({marks}) AND {_OPEN} AND {_NEW} ORDER BY n"  # noqa: S608  # marks
     return [int(row[0]) for row in db.execute(query, (_CASE, *lines)) if row[0] is not None]
 
 
@@ -256,7 +258,7 @@ def _names(expression: str) -> Iterator[str]:
 
 
 def _count_cases(db: sqlite3.Connection, missing: str) -> int:
-    query = f"SELECT count(*) FROM entity WHERE type = ? AND json_extract(fields, '$.{missing}') IS NULL"  # noqa: S608  # ours
+    query = f"SELECT count(*) FROM entity WHERE type = ? AND json_extract(fields, '$.{missing}') IS NULL AND {_NEW}"  # noqa: S608  # ours
     return int(db.execute(query, (_CASE,)).fetchone()[0])
 
 
@@ -266,14 +268,15 @@ def _count_undated(db: sqlite3.Connection) -> int:
         name for name, kind in metamodel().types.items() if kind.family in ("AbstraktMappe", "AbstraktRegistrering")
     ]
     marks = ", ".join("?" * len(kinds))
-    query = f"SELECT count(*) FROM entity WHERE type IN ({marks}) AND json_extract(fields, '$.opprettetDato') IS NULL"  # noqa: S608  # marks
+    undated = "json_extract(fields, '$.opprettetDato') IS NULL"
+    query = f"SELECT count(*) FROM entity WHERE type IN ({marks}) AND {undated} AND {_NEW}"  # noqa: S608  # marks
     return int(db.execute(query, kinds).fetchone()[0])
 
 
 def _without_correspondent(db: sqlite3.Connection) -> Iterator[int]:
     """Posts that came in from nobody, or went out to nobody."""
     query = (
-        "SELECT p.record FROM entity p WHERE p.type = 'Journalpost' AND p.record IS NOT NULL"
+        f"SELECT p.record FROM entity p WHERE p.type = 'Journalpost' AND p.record IS NOT NULL AND {_NEW}"  # noqa: S608  # ours
         " AND json_extract(p.fields, '$.journalposttype') IN ('I', 'U') AND NOT EXISTS (SELECT 1 FROM entity k"
         " WHERE k.parent = p.n AND k.type = 'Korrespondansepart' AND json_extract(k.fields, '$.korrespondanseparttype')"
         " IN (SELECT value FROM json_each(iif(json_extract(p.fields, '$.journalposttype') = 'I', ?, ?)))) ORDER BY p.n"
@@ -284,9 +287,9 @@ def _without_correspondent(db: sqlite3.Connection) -> Iterator[int]:
 def _other_numbers(db: sqlite3.Connection) -> Iterator[int]:
     """Records that are a case whose mappeID says another number than its year and sequence, or stands without them."""
     query = (
-        "SELECT record, json_extract(fields, '$.mappeIdent'), json_extract(fields, '$.saksaar'),"
+        "SELECT record, json_extract(fields, '$.mappeIdent'), json_extract(fields, '$.saksaar'),"  # noqa: S608  # ours
         " json_extract(fields, '$.sakssekvensnummer') FROM entity WHERE type = ? AND record IS NOT NULL"
-        " AND json_extract(fields, '$.mappeIdent') IS NOT NULL ORDER BY n"
+        f" AND json_extract(fields, '$.mappeIdent') IS NOT NULL AND {_NEW} ORDER BY n"
     )
     for record, ident, year, sequence in db.execute(query, (_CASE,)):
         case = number_in(str(ident))

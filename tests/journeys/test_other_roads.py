@@ -38,12 +38,12 @@ def printed(text: str, pattern: str) -> list[str]:
     return shlex.split(re.findall(rf"noarkit ({pattern})", text)[-1])
 
 
-def walk(source: str, place: Path, schemas: Path) -> tuple[list[int], Path, set[str]]:
+def walk(source: str, place: Path, schemas: Path, *more_answers: str) -> tuple[list[int], Path, set[str]]:
     """From the source to the package by four commands: their exit codes, the package, and the reasons that stop it."""
     codes, told = [], ""
     code, told = run(["deposit", "new", source, "-o", "project", "--no-copies"], place)
     codes.append(code)
-    answers = f"{schemas}\nSætre kommune\n974760673\nFagsystemet\nfagsystem\n"
+    answers = "\n".join((str(schemas), "Sætre kommune", "974760673", "Fagsystemet", "fagsystem", *more_answers, ""))
     code, told = run(printed(told, "deposit project --ask"), place, answers)
     codes.append(code)
     code, told = run([*printed(told, "deposit project --approve --by"), "Kari Nordmann"], place)
