@@ -47,6 +47,12 @@ WHERE p.key = ? AND e.state IN ('done', 'already_there')
 """
 
 
+_PARTIES_OF = """
+SELECT p.key FROM record r JOIN entity p ON p.record = r.n JOIN run.entity e ON e.n = p.n
+WHERE r.key = ? AND p.type = 'Sakspart' AND e.state IN ('done', 'already_there')
+"""
+
+
 class OtherValues(NamedTuple):
     """What has other values in the source than in the archive: the number or type of it, and of which fields."""
 
@@ -175,6 +181,13 @@ class EarlierRuns:
             is_found |= row is not None
         return EarlierEntity(None, None, None) if is_found else None
 
+    def parties_of(self, key: str) -> frozenset[str]:
+        """The keys of the parties that the newest run that made some for a record gave its folders."""
+        for db in self._dbs:
+            if keys := frozenset(str(row[0]) for row in db.execute(_PARTIES_OF, (key,))):
+                return keys
+        return frozenset()
+
     def _record(self, key: str) -> tuple[int, str, str | None] | None:
         if not self._dbs:
             return None
@@ -258,25 +271,28 @@ class PlanMeeting:
                     own_names += (
                         self._differing(entity, earlier_entity) if earlier_entity is not None else [entity.type]
                     )
+        gone = self.earlier.parties_of(record.key) - {
+            party.key for _, parties in by_folder.values() for party in parties
+        }
         for folder, parties in by_folder.values():
-            is_followed |= self._compare_shared(folder, parties)
+            is_followed |= self._compare_shared(folder, parties, has_lost=bool(gone))
         if own_names:
             self._tell("records", OtherValues(_type_of(mapped), tuple(dict.fromkeys(own_names)), record.key))
         return has_new, is_followed
 
-    def _compare_shared(self, entity: Entity, parties: tuple[Entity, ...] | list[Entity]) -> bool:
-        """True for a folder that is to be changed, the first time that it is met."""
+    def _compare_shared(
+        self, entity: Entity, parties: tuple[Entity, ...] | list[Entity], *, has_lost: bool = False
+    ) -> bool:
+        """True for a folder that is to be changed, the first time that it is met. `has_lost` = a party is not named any
+        more."""
         if not self._compared.execute("INSERT OR IGNORE INTO shared VALUES (?)", (entity.key,)).rowcount:
             return False
         earlier_entity = self.earlier.find_entity(entity.key)
         if earlier_entity is None:
             return False  # a folder or class of its own, which the load makes
         names = self._differing(entity, earlier_entity)
-        for party in parties:
-            earlier_party = self.earlier.find_entity(party.key)
-            if earlier_party is None or self._differing(party, earlier_party):
-                names.append(PARTIES)
-                break
+        if has_lost or any(self._is_other_party(party) for party in parties):
+            names.append(PARTIES)
         if not names:
             return False
         is_folder = metamodel().types[entity.type].family == _FOLDERS
@@ -289,6 +305,10 @@ class PlanMeeting:
         else:
             self._tell("cases" if is_folder else "others", unit)
         return will_follow
+
+    def _is_other_party(self, party: Entity) -> bool:
+        earlier_party = self.earlier.find_entity(party.key)
+        return earlier_party is None or bool(self._differing(party, earlier_party))
 
     def _has_other_content(self, entity: Entity, earlier_entity: EarlierEntity) -> bool:
         """True for a copy that was made anew; what of the record itself changed is known by size and time."""

@@ -39,13 +39,13 @@ def with_register(tmp_path: Path) -> tuple[Path, Share]:
     return tmp_path, share
 
 
-def correct_row(cwd: Path, number: str) -> None:
-    """Gives a case of the register another title and another party."""
+def correct_row(cwd: Path, number: str, title: str = "Rettet tittel", party: str = "Rettet Part") -> None:
+    """Gives a case of the register another title, where one is given, and another party or none."""
     register = cwd / "share" / "Saksregister.csv"
     lines = register.read_text("utf-8").splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith(f'"{number}"'))
     cells = [cell.strip('"') for cell in lines[at].split(";")]
-    cells[1], cells[3] = "Rettet tittel", "Rettet Part"
+    cells[1], cells[3] = title or cells[1], party
     lines[at] = ";".join(f'"{cell}"' for cell in cells)
     register.write_text("\n".join(lines) + "\n", "utf-8")
 
@@ -96,6 +96,13 @@ def test_a_corrected_row_is_told_everywhere_and_the_way_that_is_printed_brings_i
     assert "Verified: source, run and archive agree in everything" in done.stdout
     assert "Rettet tittel" in xml_of(cwd / "p-2" / "package") and "Rettet Part" in xml_of(cwd / "p-2" / "package")
     assert "Rettet tittel" not in xml_of(cwd / "p" / "package-2"), "the other archive is as it was"
+
+
+def test_a_party_that_is_named_no_more_is_told(with_register: tuple[Path, Share]) -> None:
+    cwd, share = with_register
+    number = next(iter(share.cases.values()))[0]
+    correct_row(cwd, number, title="", party="")
+    assert f"1 case has other values in the source than in the archive: {number}: Party" in go_on(cwd, code=4)
 
 
 def test_a_correction_that_is_taken_back_is_told_no_longer(with_register: tuple[Path, Share]) -> None:
