@@ -137,7 +137,14 @@ def _new(session: Session, source: str, folder: Path, *, with_copies: bool, regi
 def _new_like(session: Session, source: str, folder: Path, old: Project) -> int:
     """Makes a project with the answers, recipe and copies of another, and an archive of its own."""
     make_successor(old, folder, _source_place(session, source))
-    return _print_project(session, read_project(folder))
+    package = newest(old.folder, PACKAGE)
+    verdict = None if package is None else delivery_at(package).verdict
+    accepted = [reason for reason in verdict.reasons if reason.accepted is not None] if verdict is not None else []
+    code = _print_project(session, read_project(folder))
+    if accepted:
+        codes = ", ".join(reason.code for reason in accepted)
+        session.console.notify("deposit.not-accepted-here", package=package, count=len(accepted), codes=codes)
+    return code
 
 
 def _source_place(session: Session, source: str, register: str | None = None) -> str:

@@ -83,13 +83,17 @@ def test_a_corrected_row_is_told_everywhere_and_the_way_that_is_printed_brings_i
 
     loaded = go_on(cwd, "--approve", "--by", "Kari", code=3)
     assert told in loaded, "and the load"
+    assert "not ready for deposit unless the receiving archive accepts it" in said, "whoever approves knows it before"
     assert "agree in everything" not in loaded, "a case differs, so not everything agrees"
     assert VERDICT_STOP in loaded and f"{number} (tittel, part)" in loaded
     reason = verdict_of(cwd, "p/package-2")["other-values"]
     assert (reason["grade"], reason["count"], reason["units"]) == ("stops", 1, f"{number} (tittel, part)")
     assert "Rettet tittel" not in xml_of(cwd / "p" / "package-2")
 
-    assert noarkit(*printed(loaded, "deposit new"), cwd=cwd).returncode == 0
+    go_on(cwd, "--accept", "other-values", "--by", "Kari", code=3)
+    anew = noarkit(*printed(loaded, "deposit new"), cwd=cwd)
+    assert anew.returncode == 0
+    assert "is not taken over, since its package will be another: other-values" in anew.stdout + anew.stderr
     assert noarkit("deposit", "p-2", cwd=cwd).returncode == 4
     done = noarkit("deposit", "p-2", "--approve", "--by", "Kari", cwd=cwd)
     assert done.returncode == 3 and VERDICT_STOP not in done.stdout
