@@ -41,12 +41,14 @@ from noarkit.forms.noark5.write import unmapped, vsm
 from noarkit.forms.noark5.write.content import Codes
 from noarkit.forms.noark5.write.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.forms.noark5.write.structure import Tally
+from noarkit.model.mapping import BUSINESS_METADATA
 from noarkit.safe.atomic import write_bytes
 from noarkit.verdict import names_nobody
 
 SYSTEM_TYPE = "Sakarkiv (Noark 5)"
 SYSTEM_NAME = "Noark 5"
 DESCRIPTION_TEXT = "Noark 5-arkivuttrekk"
+_PERIOD_FIELDS = ("opprettetDato", "registreringsDato", "arkivertDato", "avsluttetDato")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,23 +216,29 @@ def _system_type(facts: PackageFacts) -> str:
 
 
 def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str, bool]:
-    """The period agreed on, else that of the series, else from the first creation to the last closing; and whether an
-    end of it was derived from units, so that nobody stated it."""
+    """The period agreed on, else that of the series, else from the first day that a unit tells to the last; and whether
+    an end of it was derived from units, so that nobody stated it."""
     of_series = bundles.db.execute(
         "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')),"
         " max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
         " FROM unit WHERE kind = 'S'"
     ).fetchone()
-    of_units = bundles.db.execute(
-        "SELECT min(json_extract(data, '$.f.opprettetDato')), max(coalesce(json_extract(data, '$.f.avsluttetDato'),"
-        " json_extract(data, '$.f.opprettetDato'))) FROM unit WHERE kind IN ('F', 'S')"
-    ).fetchone()
     if of_series[0] and of_series[1] and str(of_series[1])[:10] < str(of_series[0])[:10]:
         of_series = (None, None)  # series that end before they begin tell nothing of a period
-    start = facts.metadata.start or of_series[0] or of_units[0]
-    end = facts.metadata.end or of_series[1] or of_units[1]
-    is_derived = not (facts.metadata.start or of_series[0]) or not (facts.metadata.end or of_series[1])
-    return moments.day(start), moments.day(end), is_derived
+    start, end = facts.metadata.start or of_series[0], facts.metadata.end or of_series[1]
+    if start and end:
+        return moments.day(start), moments.day(end), False
+    first, last = _span_of_units(bundles, moments)
+    return moments.day(start) if start else first, moments.day(end) if end else last, True
+
+
+def _span_of_units(bundles: Bundles, moments: Moments) -> tuple[str, str]:
+    """The first and the last day that the period must have within it: of whatever was made, entered in the journal,
+    archived or closed."""
+    ends = ", ".join(f"{end}(json_extract(data, '$.f.{name}'))" for name in _PERIOD_FIELDS for end in ("min", "max"))
+    moments_told = bundles.db.execute(f"SELECT {ends} FROM unit").fetchone()  # noqa: S608  # fields of ours
+    days = sorted(moments.day(str(moment)) for moment in moments_told if moment)
+    return (days[0], days[-1]) if days else ("", "")
 
 
 def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> bytes:
@@ -253,10 +261,10 @@ def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> by
             end=assembly.end,
             incoming=facts.incoming,
             outgoing=facts.outgoing,
-            screened=tally.screened > 0,
-            disposed=tally.disposed > 0,
-            to_be_disposed=tally.disposals > 0,
-            business=tally.business > 0,
+            screened=tally.has("skjerming"),
+            disposed=tally.has("utfoertKassasjon"),
+            to_be_disposed=tally.has("kassasjon"),
+            business=tally.has(BUSINESS_METADATA),
             files=files,
             documents=assembly.documents,
         )

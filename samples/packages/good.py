@@ -66,6 +66,7 @@ VALUES: Mapping[str, str] = {
     "konvertertFraFormat": "docx",
     "konvertertTilFormat": "pdf",
     "sjekksumAlgoritme": "SHA-256",
+    "arkivperiodeStartDato": "2019-01-01",
     "journalaar": "2019",
     "saksaar": "2019",
 }

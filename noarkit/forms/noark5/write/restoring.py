@@ -11,8 +11,9 @@ each unit would cost more than writing it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from xml.sax.saxutils import escape
 
@@ -29,21 +30,24 @@ CUT = "\0"
 
 _FROM_BOTH_ENDS = ("referanseForloeper", "referanseArvtaker")
 # the archive tells a chain of series from both its ends, an original each end by itself
+_DESCRIBED = ("skjerming", "kassasjon", "utfoertKassasjon", BUSINESS_METADATA)
 # No repeat contains another, and none can pass a «<» or «>»: a search backtracks within one tag at most.
 _TAG = re.compile(r"<(/?)([^\s<>/]+)[^<>]*?(/?)>|\0")
 
 
 @dataclass(slots=True)
 class RestoreCount:
-    """How many values were put back, and how many could not be."""
+    """How many values were put back, and how many could not be; and how often what a description tells of."""
 
     values: int = 0
     left_out: int = 0
+    elements: Counter[str] = field(default_factory=Counter)
 
     def add(self, increment: RestoreCount) -> None:
         """Adds what was counted elsewhere."""
         self.values += increment.values
         self.left_out += increment.left_out
+        self.elements.update(increment.elements)
 
 
 @dataclass(slots=True)
@@ -75,6 +79,8 @@ def restore_elements(text: str, entity: EntityData, originals: Sequence[Original
     lost_count = sum(original.leaves() for original in unplaced)
     count.values += sum(original.leaves() for original in originals) - lost_count
     count.left_out += lost_count
+    for name in _DESCRIBED:
+        count.elements[name] += result.count(f"<{name}>") - text.count(f"<{name}>")
     return result
 
 

@@ -29,7 +29,7 @@ from noarkit.forms.noark5.write.record_templates import RecordTemplates
 from noarkit.forms.noark5.write.restoring import CUT, RestoreCount, match_originals, originals_of, restore_elements
 from noarkit.forms.noark5.write.shapes import ComputedPart, Convert, Field, Fill, Op, Shape, shape_of
 from noarkit.model.conversions import parse_details
-from noarkit.model.mapping import mapping
+from noarkit.model.mapping import BUSINESS_METADATA, mapping
 
 _SAME_AS: Mapping[str, tuple[str, str]] = {
     "linked-time": ("opprettetDato", "instant"),
@@ -62,6 +62,16 @@ class Tally:
     carried_values: int = 0
     files: int = 0
     restore_count: RestoreCount = field(default_factory=RestoreCount)
+
+    def has(self, element: str) -> bool:
+        """True if such an element was written, or put back as it was."""
+        written = {
+            "skjerming": self.screened,
+            "kassasjon": self.disposals,
+            "utfoertKassasjon": self.disposed,
+            BUSINESS_METADATA: self.business,
+        }
+        return bool(written[element] or self.restore_count.elements[element])
 
     def add(self, tally: Tally) -> None:
         """Adds what another writer wrote."""
