@@ -6,6 +6,7 @@ take this file. `"ask"` stands where nobody has decided yet.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ def _read(folder: Path) -> Project:
         approval=_text(document, "load", "approval", "required") != NONE,
         depth=_text(document, "load", "verify", "bytes"),
         form=_text(document, "package", "form", "noark5"),
-        schemas=folder / schemas if schemas else None,
+        # as people write it: a folder beside the project, not one above and beneath it again
+        schemas=Path(os.path.normpath(folder / schemas)) if schemas else None,
         change_log=_text(document, "package", "change_log", "closing"),
     )
 
