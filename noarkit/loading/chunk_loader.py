@@ -43,7 +43,7 @@ from noarkit.loading.lease import (
 )
 from noarkit.loading.preflight import NOT_FOUND_AGAIN
 from noarkit.loading.revisit import DocumentComparison
-from noarkit.loading.settling import Clock, DoubtSettler, related_keys, remainder_key
+from noarkit.loading.settling import Clock, DoubtSettler, related_keys, remainder_key, whole_keys
 from noarkit.loading.version_numbers import numbers_of_remade, numbers_with_copies
 from noarkit.records import PLACE_FAULTS
 
@@ -132,8 +132,9 @@ class ChunkLoader:
         if self._landed_keys & {task.key, remainder_key(task.key)}:
             self._take_over_landed(chunk_state, all_sent=False)
         # Invariant 6: source keys are looked up before the first send. In an archive that held nothing of this system
-        # when the run began, there is nothing to find, and the queries are saved.
-        if not self._facts.fresh:
+        # when the run began, there is nothing to find, and the queries are saved; but for halves of what was refused,
+        # which may have been committed all the same.
+        if not self._facts.fresh or whole_keys(task.key):
             yield from self._split_off_existing(task, chunk_state)
         if (yield from self._upload_contents(task, chunk_state)):
             yield from self._send(task, chunk_state)

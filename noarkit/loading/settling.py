@@ -55,12 +55,18 @@ def earlier_keys(chunk_key: str) -> list[str]:
 
 def related_keys(chunk_key: str) -> list[str]:
     """All keys under which a chunk may have landed: its own, its remainder's, those it is a half of."""
-    keys = [chunk_key]
-    # A half may be asked about although the whole landed: the archive can refuse a chunk to us and commit it all the
-    # same.
-    while keys[-1].endswith((".0", ".1")):
-        keys.append(keys[-1][:-2])
-    return [*keys, *map(remainder_key, keys)]
+    return [chunk_key, remainder_key(chunk_key), *whole_keys(chunk_key)]
+
+
+def whole_keys(chunk_key: str) -> list[str]:
+    """The keys under which all of a half was sent before: the archive can refuse a chunk to us and commit it all the
+    same, however late."""
+    keys: list[str] = []
+    whole_key = chunk_key.rstrip("+")
+    while whole_key.endswith((".0", ".1")):
+        whole_key = whole_key[:-2]
+        keys += [whole_key, remainder_key(whole_key)]
+    return keys
 
 
 class DoubtSettler:
@@ -175,16 +181,22 @@ class DoubtSettler:
         return {names[name] for name in owners}
 
     def _last_landed_key(self, keys: Iterable[str]) -> set[str]:
-        """Reads the guard; the key of the chunk that it says landed last, where it is one of these."""
+        """Reads the guard; the key of the chunk that it says landed last, where it is one of these. Those of the halves
+        of a whole that landed since the guard was read before."""
         if self.guard is None:
             return set()
         # Read twice, since a wrong «no guard» gives up the shard and has another guard made.
         guard_state = self._read_guard() or self._read_guard()
         if guard_state is None:
             raise ArchiveStrange(call="query", why=GUARD_MISSING)
+        has_moved = guard_state[0].version != self.guard.version
         self.guard = guard_state[0]
-        names = {self._facts.anchor(key): key for key in keys}
-        return {names[guard_state[1]]} if guard_state[1] in names else set()
+        names: dict[str, set[str]] = {}
+        for key in keys:
+            # with the version read here a half would land beside the whole, whose commit came late
+            for name in (key, *(whole_keys(key) if has_moved else ())):
+                names.setdefault(self._facts.anchor(name), set()).add(key)
+        return names.get(guard_state[1], set())
 
     def _read_guard(self) -> tuple[Guard, str] | None:
         assert self.guard is not None  # noqa: S101  # asked by the caller
