@@ -32,6 +32,8 @@ _LATEST_HEAD, _TAIL_BYTES = 1024, 2048
 """Where readers look for the beginning and the end of a PDF."""
 _SVG_TYPE = "image/svg+xml"
 _SVG_1_1 = re.compile(rb"<(?:svg:)?svg\b[^<>]{0,3000}?\sversion\s{0,20}=\s{0,20}[\"']1\.1")
+_TEMPLATES = {"ott": "text", "ots": "spreadsheet", "otp": "presentation", "otg": "graphics"}
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _WRAPPINGS = frozenset({"fmt/111"})
 """Containers whose content nobody recognised: what they hold is unknown."""
 
@@ -101,4 +103,6 @@ def _judge(match: PuidMatch, suffix: str, media_type: str) -> Identity:
         return Identity(None, media_type, suffix, "name")
     # many formats are plain text; its name may say which
     mismatch = bool(suffix) and basis != "text" and "extension mismatch" in match.warning
+    if match.media_type == _OPEN_DOCUMENT + _TEMPLATES.get(suffix, "none"):
+        mismatch = False  # PRONOM names the endings of templates for some versions of OpenDocument only
     return Identity(match.puid, match.media_type or media_type, suffix, basis, mismatch)

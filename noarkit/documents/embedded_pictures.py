@@ -1,7 +1,7 @@
 """Pictures within documents: made of pixels, of lines, or of nothing that anybody can draw.
 
 A name says nothing: an office program draws nothing, without a word, for a picture that it cannot decode. Metafiles
-(EMF, WMF) are lists of records; one without a record that draws is an empty frame.
+(EMF, WMF, SVM) are lists of records; one without a record that draws is an empty frame.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _MOST_BYTES = 256 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _EMF_MARK, _EMF_MARK_AT, _EMF_END = b" EMF", 40, 14
 _PLACEABLE = bytes.fromhex("d7cdc69a")
+_SVM_MARK = b"VCLMTF"
 _PLACEABLE_BYTES, _WMF_HEAD_BYTES = 22, 18
 _WMF_HEADS = (b"\x01\x00\x09\x00", b"\x02\x00\x09\x00")
 _EMF_COMMENT, _EMF_PLUS = 70, b"EMF+"
@@ -54,6 +55,8 @@ def examine_picture(content: bytes) -> EmbeddedPicture:
     content = _unpacked(content)
     if content[_EMF_MARK_AT : _EMF_MARK_AT + 4] == _EMF_MARK:
         return _drawing(content, any(_emf_draws(content)))
+    if content.startswith(_SVM_MARK):
+        return _drawing(content, _svm_actions(content) > 0)
     if content.startswith((_PLACEABLE, *_WMF_HEADS)):
         return _drawing(content, any(_wmf_draws(content)))
     if b"<svg" in content[:_SVG_HEAD] or b":svg" in content[:_SVG_HEAD]:
@@ -98,6 +101,17 @@ def _emf_draws(content: bytes) -> Iterator[bool]:
             return
         yield kind in _EMF_DRAWS or (kind == _EMF_COMMENT and content[place + 12 : place + 16] == _EMF_PLUS)
         place += size
+
+
+def _svm_actions(content: bytes) -> int:
+    """How many actions a metafile of OpenOffice says it has: they stand behind its version, how it is packed, a scale
+    with a length of its own, and its size."""
+    try:
+        (scale_bytes,) = struct.unpack_from("<I", content, 18)
+        (count,) = struct.unpack_from("<I", content, 22 + scale_bytes + 8)
+    except struct.error:
+        return 0
+    return int(count)
 
 
 def _wmf_draws(content: bytes) -> Iterator[bool]:

@@ -9,12 +9,13 @@ from typing import Any  # Any: elements of lxml
 
 from noarkit.documents.contents import ContentKind, Contents
 from noarkit.documents.embedded_pictures import examine_picture
+from noarkit.documents.odf_manifest import MANIFEST, manifest_elements
 from noarkit.documents.parts import main_parts
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import Package, open_package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
-_TEXT, _OFFICE, _DRAW, _MANIFEST = (_NS % name for name in ("text", "office", "drawing", "manifest"))
+_TEXT, _OFFICE, _DRAW, _TABLE = (_NS % name for name in ("text", "office", "drawing", "table"))
 _PRESENTATION = _NS % "presentation"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _FRAME = f"{_DRAW}frame"
@@ -22,6 +23,7 @@ _MATH = "{http://www.w3.org/1998/Math/MathML}"
 _LETTERS = frozenset(f"{_MATH}{name}" for name in ("mi", "mn", "mtext", "ms"))
 _LINKS = frozenset({f"{_TEXT}a", f"{_DRAW}a"})
 _NOT_SHOWN = frozenset({f"{_OFFICE}annotation", f"{_TEXT}deletion", f"{_PRESENTATION}notes"})
+_NEVER_DRAWN = ("settings.xml", "meta.xml", "manifest.rdf", "layout-cache", "Thumbnails/", "Configurations2/")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]+:|[/\\]|\.\./", re.IGNORECASE)
 
 
@@ -37,11 +39,10 @@ def odf_contents(path: Path) -> Contents:
 
 def _missing_members(package: Package) -> Iterator[str]:
     """Members that the manifest lists, and that are not there."""
-    for event, element in package.elements("META-INF/manifest.xml"):
-        if event == "start" and element.tag == f"{_MANIFEST}file-entry":
-            name = element.get(f"{_MANIFEST}full-path", "")
-            if name and not name.endswith("/") and not package.has(name):
-                yield name
+    for element in manifest_elements(package):
+        name = element.get(f"{MANIFEST}full-path", "") if element.tag == f"{MANIFEST}file-entry" else ""
+        if name and not name.endswith("/") and not name.startswith(_NEVER_DRAWN) and not package.has(name):
+            yield name
 
 
 def _count(package: Package, contents: Contents) -> None:
@@ -72,6 +73,8 @@ def _frame(package: Package, frame: Any, contents: Contents) -> bool:
     embedded = frame.find(f"{_DRAW}object")
     if embedded is not None:
         _object(package, embedded.get(_HREF, "").removeprefix("./"), contents)
+        return False
+    if frame.find(f"{_TABLE}table") is not None:  # drawn itself, and not by the picture of it for older programs
         return False
     places = [image.get(_HREF, "").removeprefix("./") for image in frame.findall(f"{_DRAW}image")]
     forms = {place: _content(package, place) for place in places if place and not _ELSEWHERE.match(place)}

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any  # Any: elements of lxml
 
 from noarkit.documents.layers import HiddenText, Kind, Layer, Piece, Span
+from noarkit.documents.odf_manifest import MANIFEST, manifest_elements
 from noarkit.documents.odf_styles import STYLE_TAGS, OdfStyles, is_hidden
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.zipped import Package
@@ -31,14 +32,15 @@ _NOT_OF_PAGES = frozenset({f"{_OFFICE}forms", f"{_OFFICE}scripts"})
 _HEADERS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
 _OTHER_HEADERS = frozenset(f"{_STYLE}{name}-{page}" for name in ("header", "footer") for page in ("left", "first"))
 _TABLES = frozenset({f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"})
-_OF_CONTENT = _PARAGRAPHS | _NOT_OF_PAGES | _TABLES | STYLE_TAGS | {
+_SHAPES = frozenset(f"{_DRAW}{name}" for name in ("frame", "custom-shape", "rect", "ellipse", "caption", "g"))
+"""What holds text beside that of the page; anchored to a page, it stands before the text."""
+_OF_CONTENT = _PARAGRAPHS | _NOT_OF_PAGES | _TABLES | _SHAPES | STYLE_TAGS | {
     f"{_TEXT}deletion", f"{_OFFICE}change-info", f"{_TEXT}section", f"{_TEXT}list",
     f"{_PRESENTATION}notes", f"{_OFFICE}annotation", f"{_DRAW}page",
 }  # fmt: skip
 _OF_MASTERS = _PARAGRAPHS | STYLE_TAGS | _HEADERS | _OTHER_HEADERS | {f"{_STYLE}master-page"}
 """All that says anything of the text; what lies within paragraphs is looked at when they end."""
 _FIRST_MASTER = "Standard"
-_MANIFEST = _NS % "manifest"
 
 
 def opendocument_spans(package: Package) -> Iterator[Span]:
@@ -68,8 +70,8 @@ def _spans(package: Package, reader: _Reader) -> Iterator[Span]:
 
 def refuse_locked(package: Package) -> None:
     """Raises `DocumentRefused` where the manifest says that members are encrypted."""
-    for event, element in package.elements("META-INF/manifest.xml"):
-        if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
+    for element in manifest_elements(package):
+        if element.tag == f"{MANIFEST}encryption-data":
             raise DocumentRefused(Refusal.PASSWORD)
 
 
@@ -82,7 +84,7 @@ class _Reader:
         """How many paragraphs have ended."""
         self.styles = OdfStyles()
         self._takes_headers_for_shown = takes_headers_for_shown
-        self._depth = self._lists = self._notes = self._apart = self._tables = 0
+        self._depth = self._lists = self._notes = self._apart = self._tables = self._shapes = 0
         self._changes = self._comments = 0
         self._author = ("", "")
         self._sections: list[bool] = []
@@ -115,7 +117,11 @@ class _Reader:
             self._notes += step
         elif tag == f"{_OFFICE}annotation":  # of a cell; in a paragraph it is read with that
             self._comments += 0 if self._depth else step
+        elif tag in _SHAPES:
+            self._shapes += step
         elif tag in _TABLES:
+            if not self._master and not self._shapes and event == "start":
+                self._master = self.styles.masters.get(element.get(f"{_TABLE}style-name", ""), "")
             self._table(tag, step)
         elif tag == f"{_DRAW}page" and event == "start":
             self.slides += 1
@@ -166,7 +172,7 @@ class _Reader:
 
     def _paragraph(self, element: Any, layer: Layer) -> Iterator[Span]:
         style = element.get(f"{_TEXT}style-name", "")
-        if not self._master and layer == "body":
+        if not self._master and not self._shapes and layer == "body":
             self._master = self.styles.masters.get(style, _FIRST_MASTER)
         if self.styles.hides("paragraph", style) and layer != "deleted":
             layer = "hidden"

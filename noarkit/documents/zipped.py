@@ -21,7 +21,7 @@ MOST_MEMBERS = 20_000
 MOST_BYTES = 1024**3
 _MOST_TYPE_BYTES = 200
 _STRICT = "{http://purl.oclc.org/ooxml/"
-_XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
+_XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000, allows_external_doctype=True)
 MOST_PARAGRAPHS = 500_000
 """A text of so many has over ten thousand pages; programs that set pages hang on it."""
 
@@ -101,14 +101,7 @@ class Package:
         try:
             with _refuse_damage(member=name), self.archive.open(name) as member:
                 within = paragraphs = 0
-                is_strict: bool | None = None
-                for event, element in stream(
-                    cast(BinaryIO, member), tags=None if tags is None else sorted(tags), limits=_XML
-                ):
-                    if is_strict is None:
-                        is_strict = element.tag.startswith(_STRICT)
-                    if is_strict and event == "start":
-                        _name_as_usual(element)
+                for event, element in member_elements(cast(BinaryIO, member), name, tags):
                     if element.tag in whole:
                         within += 1 if event == "start" else -1
                     if event == "end" and element.tag.endswith("}p"):
@@ -118,12 +111,25 @@ class Package:
                     yield event, element
                     if event == "end" and not within:
                         free_element(element)
-        except UnsafeXml as fault:
-            raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
-        except PackageFault as fault:
-            raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
             raise DocumentRefused(Refusal.PASSWORD) from error
+
+
+def member_elements(member: BinaryIO, name: str, tags: frozenset[str] | None = None) -> Iterator[tuple[str, Any]]:
+    """`start` and `end` of the elements of an open member, by the names that most programs give them. Raises
+    `DocumentRefused`."""
+    is_strict: bool | None = None
+    try:
+        for event, element in stream(member, tags=None if tags is None else sorted(tags), limits=_XML):
+            if is_strict is None:
+                is_strict = element.tag.startswith(_STRICT)
+            if is_strict and event == "start":
+                _name_as_usual(element)
+            yield event, element
+    except UnsafeXml as fault:
+        raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
+    except PackageFault as fault:
+        raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
 
 
 def _name_as_usual(element: Any) -> None:

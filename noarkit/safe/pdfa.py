@@ -12,19 +12,21 @@ import importlib.util
 import logging
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from noarkit.safe.pdfa_layers import layers_conform
+from noarkit.safe.pdfa_shadings import shadings_conform
 
 if TYPE_CHECKING:
     import pikepdf
 
 PdfaState = Literal["pass", "fail", "not-checked"]
 
-_LAYERS = "optional content"
-"""In the message of all that the validator says of layers, which it does not check."""
+_LAYERS, _SHADINGS = "optional content", "shadings"
+"""In the message of all that the validator says of layers and of running colours, which it does not check."""
 _MOST_METADATA = 4 * 1024 * 1024
 _MOST_RULES = 12
 _LEVEL_B = {"1": "1b", "2": "2b", "3": "3b"}
@@ -83,10 +85,23 @@ def judge_pdfa(path: Path, flavour: str | None = None) -> PdfaVerdict:
         return PdfaVerdict(wanted or "", "not-checked", ("no-claim",) if wanted is None else ())
     report = pdfa.validate_written(path, level)
     state: PdfaState = "pass" if report.passed else "fail" if report.violations else "not-checked"
-    if state == "not-checked" and level != "1b" and all(_LAYERS in found.message for found in report.findings):
-        return PdfaVerdict(level, "pass") if layers_conform(path) else PdfaVerdict(level, "fail", ("6.9",))
+    messages = [found.message for found in report.findings]
+    if state == "not-checked" and all(_LAYERS in message or _SHADINGS in message for message in messages):
+        return _judge_unchecked(path, level, messages)
     findings = report.violations if state == "fail" else report.findings
     return PdfaVerdict(level, state, tuple(dict.fromkeys(str(found.rule) for found in findings))[:_MOST_RULES])
+
+
+def _judge_unchecked(path: Path, level: str, messages: Sequence[str]) -> PdfaVerdict:
+    """What is said here of what the validator does not check, where there is nothing else in a file."""
+    has_layers = any(_LAYERS in message for message in messages)
+    if has_layers and level == "1b":
+        return PdfaVerdict(level, "not-checked", ("6.1.13",))
+    if has_layers and not layers_conform(path):
+        return PdfaVerdict(level, "fail", ("6.9",))
+    if any(_SHADINGS in message for message in messages) and not shadings_conform(path):
+        return PdfaVerdict(level, "not-checked", ("pikepdf:shading",))
+    return PdfaVerdict(level, "pass")
 
 
 def _metadata(pdf: pikepdf.Pdf) -> bytes:

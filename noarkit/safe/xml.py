@@ -30,6 +30,9 @@ class XmlLimits:
 
     max_bytes: int = 2**40
     max_depth: int = 100
+    allows_external_doctype: bool = False
+    """Whether a document may name a document type that lies elsewhere and is never fetched, as OpenOffice wrote them;
+    one that declares anything is refused all the same."""
 
 
 LIMITS = XmlLimits()
@@ -59,18 +62,25 @@ def stream(
     event_kinds = frozenset(events)
     with _open_source(source) as (file, where), _translate_faults(where):
         depth = 0
-        judged = _JudgedReader(file, where, limits.max_bytes)
+        judged = _JudgedReader(file, where, limits)
         for event, element in etree.iterparse(judged, ("start", "end"), tag=tags, **_SAFE):
             if event == "start":
                 depth += 1
                 if depth > limits.max_depth:
                     raise UnsafeXml(where=where, why="depth", line=element.sourceline)
-                if depth == 1 and element.getroottree().docinfo.internalDTD is not None:
+                if depth == 1 and _declares(element.getroottree().docinfo.internalDTD, limits):
                     raise UnsafeXml(where=where, why="doctype")
             else:
                 depth -= 1
             if event in event_kinds:
                 yield event, element
+
+
+def _declares(doctype: etree.DTD | None, limits: XmlLimits) -> bool:
+    """Whether there is a document type that may not be there."""
+    if doctype is None or not limits.allows_external_doctype:
+        return doctype is not None
+    return any(True for _ in doctype.iterentities()) or any(True for _ in doctype.iterelements())
 
 
 class Handler(Protocol):
@@ -108,7 +118,8 @@ def read(source: Path | Readable, handler: Handler, *, limits: XmlLimits = LIMIT
         parser.buffer_text = True
 
         def refuse(name: str, system: str | None, public: str | None, internal: bool) -> None:
-            raise UnsafeXml(where=where, why="doctype")
+            if internal or not limits.allows_external_doctype:
+                raise UnsafeXml(where=where, why="doctype")
 
         handler.place(lambda: parser.CurrentLineNumber)
         parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
@@ -207,10 +218,11 @@ class _FolderResolver(etree.Resolver):
 class _JudgedReader:
     """Counts the bytes a parser takes, and reads the prologue beside it to stop a document type before it is read."""
 
-    def __init__(self, file: Readable, where: str, max_bytes: int) -> None:
+    def __init__(self, file: Readable, where: str, limits: XmlLimits) -> None:
         self._file = file
         self._where = where
-        self._left = max_bytes
+        self._limits = limits
+        self._left = limits.max_bytes
         self._prologue: expat.XMLParserType | None = self._watch()
 
     def read(self, size: int = -1, /) -> bytes:
@@ -236,7 +248,8 @@ class _JudgedReader:
             self._prologue = None  # the parser proper will say what is wrong; it is judged again when it is done
 
     def _refuse(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
-        raise UnsafeXml(where=self._where, why="doctype")
+        if internal or not self._limits.allows_external_doctype:
+            raise UnsafeXml(where=self._where, why="doctype")
 
     def _end_prologue(self, name: str, attributes: dict[str, str]) -> None:
         self._prologue = None

@@ -80,12 +80,14 @@ _OWN_FORMATS: Mapping[tuple[Family, str], str] = {
     ("impress", "odp"): "impress8",
     ("draw", "odg"): "draw8",
 }
-# comments become annotations without an appearance, which no PDF/A may have; pictures are left as they are
+# comments become annotations without an appearance, which no PDF/A may have; pictures are left as they are; what asks
+# to be filled in is shown by the program, and left out of its PDF unless it is asked for
 _OPTIONS: Mapping[str, bool | int] = {
     "ExportNotes": False,
     "UseLosslessCompression": True,
     "ReduceImageResolution": False,
     "ExportFormFields": False,
+    "ExportPlaceholders": True,
     "ExportBookmarks": True,
     "SinglePageSheets": False,
     "UseTaggedPDF": True,

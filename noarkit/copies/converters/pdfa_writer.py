@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # LibreOffice writes both; neither is allowed, and neither is missed
 _NOT_ALLOWED_IN_TRAILER = "/DocChecksum"
 _NOT_ALLOWED_IN_ROOT = "/OpenAction"
+_OF_A_SHOW = "/Trans"
+"""How a slide comes upon the screen: of a page, nothing."""
 
 
 def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
@@ -36,6 +38,8 @@ def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
             name_tab_orders(pdf)
+            for page in pdf.pages:
+                _delete(page.obj, _OF_A_SHOW)
             pdf.save(target, **_prepare(pdf, flavour))
             # of a draft that had to be repaired, a dense file may not be readable again
             if pdf.get_warnings() and not _opens(target):
