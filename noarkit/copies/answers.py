@@ -12,7 +12,7 @@ UNLESS_SAID: Mapping[str, Response] = dict.fromkeys(
     (
         *("slides-missing", "pictures-missing", "drawings-missing", "equations-missing", "objects-missing"),
         *("pictures-unreadable", "parts-missing", "parts-unread", "values-differ", "letters-not-drawn"),
-        *("encoding-doubtful", "encoded-twice"),
+        *("comments-missing", "content-damaged", "encoding-doubtful", "encoded-twice"),
     ),
     "hold",
 )

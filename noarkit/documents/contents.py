@@ -23,7 +23,8 @@ class Contents:
 
     `slides` are the pictures on each slide of a presentation, `sizes` those of all pictures in pixels. `unreadable`
     names pictures that nobody can decode or that draw nothing, `missing` parts that are referred to and not there,
-    `unread` parts with text that nobody here can read. `uncounted` are kinds of which there may be any number.
+    `unread` parts with text that nobody here can read, `previewed` the words of objects that have a picture of
+    themselves, which may be drawn in their place. `uncounted` are kinds of which there may be any number.
     """
 
     items: dict[ContentKind, Counter[str]] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Contents:
     unreadable: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    previewed: set[str] = field(default_factory=set)
     uncounted: tuple[ContentKind, ...] = ()
 
     def add(self, kind: ContentKind, item: str = "") -> None:

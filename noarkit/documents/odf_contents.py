@@ -30,10 +30,10 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]+:|[/\\]|\.\./", re.IGNORECASE)
 def odf_contents(path: Path) -> Contents:
     """What a text, presentation or drawing holds. Raises `DocumentRefused`."""
     with open_package(path) as package:
-        main_parts(package)
+        has_sheets = main_parts(package).format == "ods"
         contents = Contents()
         contents.missing += _missing_members(package)
-        _count(package, contents)
+        _count(package, contents, has_sheets=has_sheets)
         return contents
 
 
@@ -45,7 +45,7 @@ def _missing_members(package: Package) -> Iterator[str]:
             yield name
 
 
-def _count(package: Package, contents: Contents) -> None:
+def _count(package: Package, contents: Contents, *, has_sheets: bool) -> None:
     unseen = pixels = 0
     for event, element in package.elements("content.xml", frozenset({_FRAME})):
         tag = element.tag
@@ -57,6 +57,8 @@ def _count(package: Package, contents: Contents) -> None:
             pixels = _mark_slide(event, pixels, contents)
         elif tag == _FRAME and event == "end":
             pixels += _frame(package, element, contents)
+            if has_sheets and (text := " ".join(_words_of_box(element)).strip()):
+                contents.add("objects", text)
         elif tag in _LINKS and event == "start" and _ELSEWHERE.match(element.get(_HREF, "")):
             contents.add("links", element.get(_HREF, ""))
 
@@ -71,21 +73,28 @@ def _mark_slide(event: str, pixels: int, contents: Contents) -> int:
 def _frame(package: Package, frame: Any, contents: Contents) -> bool:
     """Counts what a frame draws; True for a picture of pixels."""
     embedded = frame.find(f"{_DRAW}object")
-    if embedded is not None:
-        _object(package, embedded.get(_HREF, "").removeprefix("./"), contents)
+    folder = "" if embedded is None else embedded.get(_HREF, "").removeprefix("./")
+    if folder and package.has(f"{folder}/content.xml"):
+        _object(package, folder, contents)
         return False
     if frame.find(f"{_TABLE}table") is not None:  # drawn itself, and not by the picture of it for older programs
         return False
     places = [image.get(_HREF, "").removeprefix("./") for image in frame.findall(f"{_DRAW}image")]
     forms = {place: _content(package, place) for place in places if place and not _ELSEWHERE.match(place)}
     place = next((place for place, content in forms.items() if examine_picture(content).kind), next(iter(forms), ""))
+    if not place and folder and not _ELSEWHERE.match(folder) and folder not in contents.missing:
+        contents.missing.append(folder)
     return bool(place) and contents.add_picture(place, forms[place])
+
+
+def _words_of_box(frame: Any) -> Iterator[str]:
+    """The text of a box that lies over the cells of a sheet, which are compared without it."""
+    for box in frame.findall(f"{_DRAW}text-box"):
+        yield from box.itertext()
 
 
 def _object(package: Package, folder: str, contents: Contents) -> None:
     name = f"{folder}/content.xml"
-    if not folder or not package.has(name):
-        return
     letters: list[str] = []
     words: list[str] = []
     is_equation = False

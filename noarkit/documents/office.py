@@ -17,6 +17,7 @@ from noarkit.documents.sheets import rows_of_all
 from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import Package, open_package
 from noarkit.errors import PackageFault, TooLarge, UnsafeXml
+from noarkit.safe.workplace import temporary_folder
 
 _BESIDE_CELLS: tuple[PartKind, ...] = ("comments", "threadedComment", "drawing")
 _OBJECTS = re.compile(r"Object \d+/content\.xml")
@@ -47,6 +48,23 @@ def office_text(path: Path, note_gap: Callable[[], None], purpose: Purpose = "se
         for name in package.names:
             if _OBJECTS.fullmatch(name):
                 yield from _read(package, name, "body")
+
+
+def text_within(content: bytes) -> str | None:
+    """The words on the pages of an office document that lies in another, without the names of its sheets; None where
+    it is none, or cannot be read."""
+    with temporary_folder("within") as folder:
+        path = folder / "document"
+        path.write_bytes(content)
+        try:
+            with open_package(path) as package:
+                is_book = main_parts(package).format == "xlsx"
+            if not is_book:
+                return " ".join(line.text for line in office_text(path, lambda: None, "words"))
+            with path.open("rb") as file:
+                return " ".join(cell.value for _, row in rows_of_all(file, hidden=False) for cell in row.cells)
+        except (DocumentRefused, PackageFault):
+            return None
 
 
 def _slides(parts: OfficeParts) -> Iterator[TextLine]:

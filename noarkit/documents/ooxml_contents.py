@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any  # Any: elements of lxml
 
 from noarkit.documents.contents import Contents
+from noarkit.documents.embedded_pictures import examine_picture
 from noarkit.documents.encodings import decode_text
 from noarkit.documents.markup import text_of_markup
+from noarkit.documents.office import text_within
 from noarkit.documents.parts import OfficeParts, Relation, main_parts, relations_of, slides_of
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.word import shown_headers
@@ -24,6 +26,9 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _NOT_SHOWN = frozenset({_FALLBACK, f"{_W}del", f"{_W}moveFrom"})
 _PICTURES = frozenset({f"{_A}blip", _VML})
 _LINKS = frozenset({f"{_W}hyperlink", f"{_A}hlinkClick"})
+_OBJECT, _OLE = f"{_W}object", "{urn:schemas-microsoft-com:office:office}OLEObject"
+_SLIDE_OBJECT = "{http://schemas.openxmlformats.org/presentationml/2006/main}oleObj"
+_BOX = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}sp"
 _TEXTS = frozenset({"t", "v"})
 """Local names of elements with the text of a chart or diagram."""
 _NEVER_DRAWN = frozenset({"thumbnail", "printerSettings", "customXml", "customXmlProps", "attachedTemplate"})
@@ -80,6 +85,9 @@ class _Reader:
         self._relations = {relation.id: relation for relation in parts.relations(name)}
         self._unseen = 0
         self._equation: list[str] | None = None
+        self._box: list[str] | None = None
+        self._has_preview: bool | None = None
+        """Whether the object within that is open has a picture of itself that can be drawn; None outside of any."""
         self.pixels = 0
         """Pictures of pixels."""
 
@@ -95,15 +103,25 @@ class _Reader:
         tag = element.tag
         if tag == f"{_M}oMath":
             self._mark_equation(event)
+        elif tag == _BOX:
+            self._mark_box(event)
+        elif tag == _OBJECT:
+            self._has_preview = False if event == "start" else None
+        elif tag == _SLIDE_OBJECT:
+            self._slide_object(event, element)
         elif event == "end":
             if tag == f"{_M}t" and self._equation is not None:
                 self._equation.append(element.text or "")
+            elif tag == f"{_A}t" and self._box is not None:
+                self._box.append(element.text or "")
         elif tag in _PICTURES:
             self._picture(element.get(f"{_R}embed") or element.get(f"{_R}id") or "")
         elif tag in _LINKS:
             relation = self._relations.get(element.get(f"{_R}id", ""))
             if relation is not None and relation.is_external:
                 self._contents.add("links", relation.target)
+        elif tag == _OLE and self._has_preview is not None:
+            self._embedded(element.get(f"{_R}id") or "", has_preview=self._has_preview)
         elif tag.endswith(("}chart", "}relIds", "}altChunk")):
             self._object(element.get(f"{_R}id") or element.get(f"{_R}dm") or "")
 
@@ -114,12 +132,45 @@ class _Reader:
             self._contents.add("equations", "".join(self._equation))
             self._equation = None
 
+    def _mark_box(self, event: str) -> None:
+        """A box with a text over the cells of a sheet, which are compared without it."""
+        if event == "start":
+            self._box = []
+        elif self._box is not None:
+            if text := " ".join(self._box).strip():
+                self._contents.add("objects", text)
+            self._box = None
+
+    def _slide_object(self, event: str, element: Any) -> None:
+        """An object of a slide has its picture in it, or among the drawings for older programs, by a number."""
+        if event == "start":
+            self._has_preview = bool(element.get("spid"))
+            return
+        self._embedded(element.get(f"{_R}id") or "", has_preview=bool(self._has_preview))
+        self._has_preview = None
+
+    def _embedded(self, identifier: str, *, has_preview: bool) -> None:
+        """A document within, which an office program draws itself, or by the picture that it keeps of it."""
+        relation = self._relations.get(identifier)
+        if relation is None or relation.is_external or not self._package.has(relation.target):
+            return  # a part that is missing is named with the others
+        text = text_within(_content(self._package, relation.target))
+        if text is None and not has_preview:
+            self._contents.unread.append(relation.target)
+            return
+        self._contents.add("objects", text or "")
+        if has_preview:
+            self._contents.previewed.add(text or "")
+
     def _picture(self, identifier: str) -> None:
         relation = self._relations.get(identifier)
         if not identifier or (relation is not None and relation.is_external):
             return  # content from elsewhere is told by the inspection
         name = relation.target if relation is not None else f"{self._name}#{identifier}"
         content = _content(self._package, name) if self._package.has(name) else b""
+        if self._has_preview is not None and examine_picture(content).kind:
+            self._has_preview = True
+            return
         self.pixels += self._contents.add_picture(name, content)
 
     def _object(self, identifier: str) -> None:
@@ -140,7 +191,7 @@ def _object_text(package: Package, relation: Relation) -> str | None:
     content = _content(package, relation.target)
     if relation.target.lower().endswith(_WEB_PAGES):
         return text_of_markup(decode_text(content, is_markup=True))
-    return decode_text(content) if relation.target.lower().endswith(".txt") else None
+    return decode_text(content) if relation.target.lower().endswith(".txt") else text_within(content)
 
 
 def _texts(package: Package, name: str) -> Sequence[str]:

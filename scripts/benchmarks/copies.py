@@ -15,8 +15,8 @@ from pathlib import Path
 
 import noarkit
 from scripts.benchmarks.figures import machine, medians, processor_seconds, seconds, tell
-from scripts.copies_corpus.__main__ import write_corpus
 from scripts.copies_corpus.kinds import KINDS, Kind
+from scripts.copies_corpus.writing import write_corpus
 
 _MOST_S = 3_600
 _SIDE = 1_500
@@ -42,7 +42,7 @@ def run(rounds: int, *, small: bool, only: str) -> None:
 
 def _letters(home: Path, program: str, rounds: int, count: int, only: str) -> None:
     letters = next(kind for kind in KINDS if (kind.name, kind.suffix) == ("brev", "docx"))
-    write_corpus(home, kinds=(Kind(letters.name, letters.suffix, letters.write, "made", count=count),))
+    write_corpus(home, (Kind(letters.name, letters.suffix, letters.write, "made", count=count),))
     files = sorted((home / "documents").rglob("*.docx"))
     ours, floor = partial(_derive, home), partial(_convert, program, home, files)
     for name, measure in (("letters, wall time", seconds), ("letters, processor time", processor_seconds)):

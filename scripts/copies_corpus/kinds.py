@@ -6,34 +6,16 @@ the copy. A kind whose state rests on a tool that may be of another version says
 
 from __future__ import annotations
 
-import io
 import json
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from scripts.copies_corpus import office_kinds, pdf_kinds, text_kinds
+from scripts.copies_corpus.kind import Kind, Write
 from scripts.copies_corpus.letters import Letter
-from tests.copies.corpus import binary, hostile, images, odf, office, pdf
+from tests.copies.corpus import binary, hostile, images, odf, office
 from tests.copies.corpus.mail import mail
 from tests.copies.corpus.zips import pack
-
-Write = Callable[[Letter], bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of document. `reason` is that of an outcome without a copy, `old` what LibreOffice makes it into."""
-
-    name: str
-    suffix: str
-    write: Write
-    state: str
-    reason: str = ""
-    converter: str = ""
-    count: int = 8
-    old: str = ""
 
 
 def _blocks(letter: Letter) -> list[str]:
@@ -116,24 +98,6 @@ def _odt_date(letter: Letter) -> bytes:
     return odf.odt(*letter.paragraphs, f"<text:p>Dato: {date}</text:p>")
 
 
-def _scan(letter: Letter) -> bytes:
-    """Pictures as pages, as a scanner makes a PDF."""
-    result = io.BytesIO()
-    images.drawn("L", shade=letter.number % 250, size=200).save(result, format="PDF", creationDate=None, modDate=None)
-    return result.getvalue()
-
-
-def _pdf_text(letter: Letter) -> bytes:
-    """A PDF whose font lies within."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of older libraries of the system
-        import weasyprint
-
-    lines = "".join(f"<p>{escape(line)}</p>" for line in letter.text.splitlines())
-    page = f"<html lang=nb><title>{escape(letter.subject)}</title><body style='font-family: Liberation Sans'>{lines}"
-    return bytes(weasyprint.HTML(string=page).write_pdf())
-
-
 def _html(letter: Letter, inner: str = "") -> bytes:
     lines = "".join(f"<p>{escape(line)}</p>" for line in letter.text.splitlines())
     return (
@@ -187,37 +151,47 @@ def _mov(letter: Letter) -> bytes:
     )
 
 
-def _hostile(name: str, state: str, reason: str = "", converter: str = "") -> Kind:
+def _hostile(name: str, state: str, reason: str = "", converter: str = "", held: tuple[str, ...] = ()) -> Kind:
     stem, _, suffix = name.rpartition(".")
-    return Kind(f"fiendtlig-{stem}", suffix, lambda _: hostile.HOSTILE[name](), state, reason, converter, 1)
+    write = hostile.HOSTILE[name]
+    return Kind(f"fiendtlig-{stem}", suffix, lambda _: write(), state, reason, converter, 1, held=held)
 
 
-KINDS: tuple[Kind, ...] = (
+_KINDS: tuple[Kind, ...] = (
     # Word and its kin
-    Kind("brev", "docx", _docx, "made", converter="office", count=24),
-    Kind("brev-bilde", "docx", _docx_picture, "made", converter="office"),
-    Kind("brev-felt", "docx", _docx_fields, "made", converter="office"),
-    Kind("skjema", "docx", _docx_form, "made", converter="office"),
-    Kind(
-        "brev-merknad", "docx", lambda x: office.docx(*_blocks(x), comment="Er dette rett?"), "made", converter="office"
-    ),
-    Kind("brev-endringer", "docx", _docx_changes, "held", "held", "office"),
-    Kind("brev-skjult", "docx", _docx_hidden, "held", "held", "office"),
+    Kind("brev", "docx", _docx, "made", converter="office", count=24, is_ordinary=True),
+    Kind("brev-bilde", "docx", _docx_picture, "made", converter="office", is_ordinary=True),
+    Kind("brev-felt", "docx", _docx_fields, "made", converter="office", is_ordinary=True),
+    Kind("skjema", "docx", _docx_form, "made", converter="office", is_ordinary=True),
+    Kind("brev-endringer", "docx", _docx_changes, "held", "held", "office", held=("tracked-changes",)),
+    Kind("brev-skjult", "docx", _docx_hidden, "held", "held", "office", held=("hidden-text",)),
     Kind("brev-nettbilde", "docx", _docx_far, "made", converter="office"),
     Kind("brev-makro", "docm", _docm, "made", converter="office"),
-    Kind("brev", "odt", lambda x: odf.odt(*x.text.splitlines()), "made", converter="office", count=12),
-    Kind("brev-dato", "odt", _odt_date, "made", converter="office"),
-    Kind("brev-endringer", "odt", _odt_changes, "held", "held", "office"),
-    Kind("brev", "rtf", _rtf, "made", converter="office"),
-    Kind("brev", "doc", _docx, "made", converter="office", old="doc:MS Word 97"),
+    Kind(
+        "brev", "odt", lambda x: odf.odt(*x.text.splitlines()), "made", converter="office", count=12, is_ordinary=True
+    ),
+    Kind("brev-dato", "odt", _odt_date, "made", converter="office", is_ordinary=True),
+    Kind("brev-endringer", "odt", _odt_changes, "held", "held", "office", held=("tracked-changes",)),
+    Kind("brev", "rtf", _rtf, "made", converter="office", is_ordinary=True),
+    Kind("brev", "doc", _docx, "made", converter="office", old="doc:MS Word 97", is_ordinary=True),
     Kind("tegning", "odg", lambda x: odf.odg(x.subject), "made", converter="office"),
     # spreadsheets and presentations
-    Kind("ark", "xlsx", lambda x: office.xlsx(x.rows), "kept", count=10),
+    Kind("ark", "xlsx", lambda x: office.xlsx(x.rows), "kept", count=10, is_ordinary=True),
     Kind("ark-idag", "xlsx", lambda x: office.xlsx([["=TODAY()", x.writer]]), "kept"),
     Kind("ark-skjult", "xlsx", lambda x: office.xlsx(x.rows, hidden_sheet=x.writer), "kept"),
-    Kind("ark", "ods", lambda x: odf.ods(x.rows), "kept"),
-    Kind("ark", "xls", lambda x: office.xlsx(x.rows), "made", converter="office", old="xls:MS Excel 97"),
-    Kind("framlegg", "pptx", lambda x: office.pptx(x.paragraphs[:3]), "made", converter="office", count=10),
+    Kind("ark", "ods", lambda x: odf.ods(x.rows), "kept", is_ordinary=True),
+    Kind(
+        "ark", "xls", lambda x: office.xlsx(x.rows), "made", converter="office", old="xls:MS Excel 97", is_ordinary=True
+    ),
+    Kind(
+        "framlegg",
+        "pptx",
+        lambda x: office.pptx(x.paragraphs[:3]),
+        "made",
+        converter="office",
+        count=10,
+        is_ordinary=True,
+    ),
     Kind(
         "framlegg-notat",
         "pptx",
@@ -226,19 +200,21 @@ KINDS: tuple[Kind, ...] = (
         "",
         "office",
     ),
-    Kind("framlegg", "odp", lambda x: odf.odp(x.paragraphs[:2]), "made", converter="office"),
-    Kind("framlegg", "ppt", lambda x: office.pptx(x.paragraphs[:3]), "made", "", "office", old="ppt:MS PowerPoint 97"),
-    # PDF
-    Kind("tekst", "pdf", _pdf_text, "made", converter="pdf-declare", count=10),
-    Kind("skannet", "pdf", _scan, "made", converter="pdf-declare", count=10),
-    Kind("arkivert", "pdf", lambda x: pdf.pdfa_of(_scan(x)), "kept"),
-    Kind("signert", "pdf", lambda x: pdf.pdf([x.subject], pdf.signed), "kept", "signed", "pdf-declare"),
-    Kind("vedlegg", "pdf", lambda x: pdf.pdf([x.subject], pdf.with_attachment), "failed", "attachments", "pdf-declare"),
-    Kind("låst", "pdf", lambda x: pdf.pdf([x.subject], lock="hemmelig"), "failed", "password", "pdf-declare"),
+    Kind("framlegg", "odp", lambda x: odf.odp(x.paragraphs[:2]), "made", converter="office", is_ordinary=True),
+    Kind(
+        "framlegg",
+        "ppt",
+        lambda x: office.pptx(x.paragraphs[:3]),
+        "made",
+        "",
+        "office",
+        old="ppt:MS PowerPoint 97",
+        is_ordinary=True,
+    ),
     # text and data
-    Kind("notat", "txt", lambda x: x.text.encode(), "kept"),
-    Kind("notat-windows", "txt", lambda x: x.text.encode("cp1252"), "made", converter="text"),
-    Kind("tabell", "csv", lambda x: _csv(x).encode(), "kept"),
+    Kind("notat", "txt", lambda x: x.text.encode(), "kept", is_ordinary=True),
+    Kind("notat-windows", "txt", lambda x: x.text.encode("cp1252"), "made", converter="text", is_ordinary=True),
+    Kind("tabell", "csv", lambda x: _csv(x).encode(), "kept", is_ordinary=True),
     Kind("tabell-windows", "csv", lambda x: (_csv(x) + "sum;Åsgård\r\n").encode("cp1252"), "made", converter="text"),
     Kind("data", "json", lambda x: json.dumps({"sak": x.subject, "rader": x.rows}).encode(), "kept"),
     Kind("data", "xml", lambda x: f'<?xml version="1.0"?><sak>{escape(x.subject)}</sak>'.encode(), "kept"),
@@ -247,14 +223,14 @@ KINDS: tuple[Kind, ...] = (
     Kind("side", "html", _html, "kept"),
     Kind("side-nett", "html", lambda x: _html(x, f'<img src="{hostile.FAR}">'), "made", converter="page"),
     Kind("tegning", "svg", _svg, "made", converter="page"),
-    Kind("epost", "eml", _mail, "made", converter="mail"),
-    Kind("epost-vedlegg", "eml", _mail_with_files, "made", converter="mail"),
+    Kind("epost", "eml", _mail, "made", converter="mail", is_ordinary=True),
+    Kind("epost-vedlegg", "eml", _mail_with_files, "made", converter="mail", is_ordinary=True),
     # pictures
-    Kind("foto", "jpg", _picture("JPEG"), "kept"),
-    Kind("foto", "png", _picture("PNG"), "kept"),
+    Kind("foto", "jpg", _picture("JPEG"), "kept", is_ordinary=True),
+    Kind("foto", "png", _picture("PNG"), "kept", is_ordinary=True),
     Kind("foto-palett", "png", _picture("PNG", "P"), "kept"),
     Kind("foto", "jp2", _picture("JPEG2000"), "kept"),
-    Kind("skann", "tif", _picture("TIFF", "1", compression="group4"), "kept"),
+    Kind("skann", "tif", _picture("TIFF", "1", compression="group4"), "kept", is_ordinary=True),
     Kind("skann-lzw", "tif", _picture("TIFF", compression="tiff_lzw"), "kept"),
     Kind("skann-lzma", "tif", _picture("TIFF", compression="lzma"), "made", converter="image"),
     Kind("bilde", "gif", _picture("GIF", "P"), "made", converter="image"),
@@ -266,7 +242,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("film", "avi", _avi, "failed", "manual"),
     Kind("film", "mov", _mov, "failed", "manual"),
     # names that lie
-    Kind("feil-navn", "doc", _scan, "failed", "format-mismatch"),
+    Kind("feil-navn", "doc", pdf_kinds.scan, "failed", "format-mismatch"),
     # empty and damaged
     *(Kind("tom", suffix, lambda _: b"", "failed", "empty", count=1) for suffix in ("docx", "pdf", "txt")),
     *(
@@ -294,7 +270,10 @@ KINDS: tuple[Kind, ...] = (
     _hostile("filbilde.html", "made", "", "page"),
     _hostile("filbilde.svg", "failed", "blank", "page"),  # nothing is on it but the picture that is not fetched
     _hostile("nettbilde.svg", "failed", "blank", "page"),
-    _hostile("nettbilde.rtf", "held", "held", "office"),
+    _hostile("nettbilde.rtf", "held", "held", "office", ("fields",)),
     _hostile("kjempe.png", "failed", "too-large"),
     _hostile("ring.pdf", "failed", "damaged", "pdf-declare"),
 )
+
+KINDS: tuple[Kind, ...] = (*_KINDS, *office_kinds.KINDS, *pdf_kinds.KINDS, *text_kinds.KINDS)
+__all__ = ["KINDS", "Kind"]

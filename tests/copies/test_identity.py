@@ -15,7 +15,8 @@ from PIL import Image
 
 from noarkit.copies.identity import Identifier, suffix_of
 from noarkit.copies.port import Identity
-from tests.copies.corpus import hostile, ordinary
+from tests.copies.corpus import hostile, odf, ordinary
+from tests.copies.corpus.zips import pack
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +141,18 @@ def test_what_is_wrong_is_told_of_endings_that_are_known(
     path.write_bytes(content)
     found = identifier.identify(path, name)
     assert found.damage == damage, found
+
+
+@pytest.mark.parametrize(("suffix", "mismatch"), [("ott", False), ("otp", True)])
+def test_a_template_of_newer_opendocument_bears_the_ending_of_templates(
+    suffix: str, mismatch: bool, identifier: Identifier, tmp_path: Path
+) -> None:
+    path = tmp_path / f"mal.{suffix}"
+    path.write_bytes(odf.odt("Mal"))
+    members = {"mimetype": odf.TYPES["odt"]}
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist()[1:]:
+            members[name] = package.read(name).decode().replace('version="1.2"', 'version="1.3"')
+    path.write_bytes(pack(members, stored=("mimetype",)))
+    identity = identifier.identify(path, path.name)
+    assert (identity.puid, identity.mismatch) == ("fmt/1756", mismatch)

@@ -108,3 +108,35 @@ def test_metadata_that_unpacks_without_end_is_read_no_further_than_metadata_grow
 def test_a_file_that_is_not_there_is_no_fault_of_the_pdf(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         judge_pdfa(tmp_path / "missing.pdf", "2b")
+
+
+def _shaded(valid: Path, target: Path, **entries: object) -> Path:
+    """A PDF/A whose page is painted with a colour that runs into another."""
+    with pikepdf.open(valid) as pdf:
+        steps = pikepdf.Dictionary(FunctionType=2, Domain=[0, 1], C0=[0.8, 0.9, 1], C1=[1, 1, 1], N=1)
+        shading = pikepdf.Dictionary(
+            ShadingType=2, ColorSpace=pikepdf.Name.DeviceRGB, Coords=[0, 0, 40, 40], Function=steps
+        )
+        for key, value in entries.items():
+            shading[f"/{key}"] = value
+        page = pdf.pages[0].obj
+        page.Resources.Shading = pikepdf.Dictionary(S1=pdf.make_indirect(shading))
+        page.Contents = pdf.make_stream(page.Contents.read_bytes() + b"\n/S1 sh\n")
+        pdf.save(target, **pdfa.resolve_save_kwargs("2b"))
+    return target
+
+
+@pytest.mark.parametrize(
+    ("entries", "state"),
+    [
+        ({}, "pass"),
+        ({"ShadingType": 3, "Coords": [9, 9, 0, 9, 9, 9]}, "pass"),
+        ({"ColorSpace": pikepdf.Name.DeviceCMYK}, "not-checked"),
+        ({"ShadingType": 1}, "not-checked"),
+        ({"Unknown": 1}, "not-checked"),
+    ],
+)
+def test_colours_that_run_into_one_another_are_judged_by_their_space_and_kind(
+    entries: dict[str, object], state: str, valid: Path, tmp_path: Path
+) -> None:
+    assert judge_pdfa(_shaded(valid, tmp_path / "shaded.pdf", **entries), "2b").state == state

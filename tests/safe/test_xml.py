@@ -30,6 +30,19 @@ def test_a_document_type_is_refused_before_it_is_read(text: str, encoding: str) 
     assert fault.value.data["why"] == "doctype"
 
 
+_ELSEWHERE = '<!DOCTYPE a PUBLIC "-//Eksempel//DTD A 1.0//EN" "a.dtd"><a/>'
+_DECLARED = '<!DOCTYPE a PUBLIC "-//Eksempel//DTD A 1.0//EN" "a.dtd" [<!ENTITY b "c">]><a>&b;</a>'
+
+
+@pytest.mark.parametrize("head", ["", '<?xml version="1.0" encoding="Shift_JIS"?>'])
+def test_a_document_type_that_lies_elsewhere_is_taken_where_that_is_allowed_and_no_other_is(head: str) -> None:
+    limits = XmlLimits(allows_external_doctype=True)
+    assert parse(io.BytesIO(f"{head}{_ELSEWHERE}".encode()), limits=limits).tag == "a"
+    with pytest.raises(UnsafeXml) as fault:
+        parse(io.BytesIO(f"{head}{_DECLARED}".encode()), limits=limits)
+    assert fault.value.data["why"] == "doctype"
+
+
 def test_a_document_type_in_an_encoding_only_the_parser_knows_is_refused_too() -> None:
     text = '<?xml version="1.0" encoding="EBCDIC-CP-US"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
     with pytest.raises((UnsafeXml, PackageFault)):

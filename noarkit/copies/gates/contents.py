@@ -8,7 +8,7 @@ with both counts. `_KINDS` says for each kind how it is found in a copy, and wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,9 +97,10 @@ class ContentsGate:
     def _compare(self, task: Task, source: Contents, product: Product) -> Sequence[Finding]:
         if task.target in OFFICE_TYPES:
             return (*damage_findings(source), Finding("not-counted", {"kinds": sorted(source.items)}))
-        body = self.words_of(task.source, task.identity) if source.count("equations") else None
+        needs_body = source.count("equations") or source.previewed
+        body = self.words_of(task.source, task.identity) if needs_body else None
         copy = Copy(product.path, self.texts_of(product.path), body or Counter())
-        findings = list(damage_findings(source))
+        findings = [*damage_findings(source), *_comments(task)]
         for kind, rule in _KINDS.items():
             if original := source.count(kind):
                 count = min(original, rule.count_in_copy(source, copy))
@@ -108,6 +109,14 @@ class ContentsGate:
                 if count < original and rule.finding is not None:
                     findings.append(rule.finding({"missing": original - count, "count": original}))
         return findings
+
+
+def _comments(task: Task) -> Iterator[Finding]:
+    """Comments, of which no page of a copy shows any: no PDF/A may have them as an office program writes them."""
+    for found in task.findings:
+        if found.code == "comments":
+            count = found.data.get("count", 0)
+            yield Finding("comments-missing", {"missing": count, "count": count})
 
 
 def damage_findings(source: Contents) -> Sequence[Finding]:
@@ -166,15 +175,27 @@ def _equations(source: Contents, copy: Copy) -> int:
 
 
 def _objects(source: Contents, copy: Copy) -> int:
-    """Charts and diagrams most of whose words are on the pages, and those that have none where something is drawn."""
-    return sum(times for text, times in source.items["objects"].items() if _is_drawn(text, copy))
+    """Charts and diagrams most of whose words are on the pages, those that have none where something is drawn, and
+    documents within of which some words are there, or a picture more than the original has beside them."""
+    pictures = sum(len(page) for page in _pictures_by_page(source, copy)) + sum(page.drawings for page in copy.pages)
+    spare = max(0, pictures - source.count("pictures") - source.count("drawings"))
+    count = 0
+    for text, times in source.items["objects"].items():
+        if _is_drawn(text, copy, least=0.0 if text in source.previewed else _LEAST_OF_OBJECT):
+            count += times
+        elif text in source.previewed:
+            count += min(times, spare)
+            spare -= min(times, spare)
+    return count
 
 
-def _is_drawn(text: str, copy: Copy) -> bool:
+def _is_drawn(text: str, copy: Copy, *, least: float) -> bool:
     words = set(tokens(text))
     if not words:
         return any(page.drawings or page.pictures for page in copy.pages)
-    return sum(word in copy.gapless_text for word in words) >= _LEAST_OF_OBJECT * len(words)
+    if not least:
+        return any(word in copy.gapless_text and word not in copy.body for word in words)
+    return sum(word in copy.gapless_text for word in words) >= least * len(words)
 
 
 def _slides(source: Contents, copy: Copy) -> int:

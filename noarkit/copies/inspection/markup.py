@@ -55,20 +55,23 @@ def read_markup(path: Path) -> str:
     return text
 
 
+_TEXTS = frozenset({"text", "foreignobject"})
+
+
 class _DrawnText(PageText):
-    """Collects the text that a drawing draws: it stands in elements of text, and nowhere else."""
+    """Collects the text that a drawing draws: it stands in elements of text, and in pages within that browsers draw."""
 
     def __init__(self) -> None:
         super().__init__()
         self._depth = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "text":
+        if tag in _TEXTS:
             self._depth += 1
             self.parts.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "text":
+        if tag in _TEXTS:
             self._depth = max(0, self._depth - 1)
 
     def handle_data(self, data: str) -> None:

@@ -37,20 +37,28 @@ def odt(*blocks: str, styles: str = "", changes: str = "", **more: str | bytes) 
     return _document("odt", f"<office:text>{changes}{body}</office:text>", styles, more)
 
 
-def ods(rows: Sequence[Sequence[str]], *, hidden_sheet: str = "", **more: str | bytes) -> bytes:
-    """A spreadsheet."""
+def ods(rows: Sequence[Sequence[str]], *, hidden_sheet: str = "", shapes: str = "", **more: str | bytes) -> bytes:
+    """A spreadsheet; `shapes` is XML of what lies over its cells."""
     styles = (
         '<style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/>'
         "</style:style>"
         if hidden_sheet
         else ""
     )
-    body = _sheet("Ark1", rows) + (_sheet("Skjult", [[hidden_sheet]], "ta2") if hidden_sheet else "")
+    body = _sheet("Ark1", rows, shapes=shapes) + (_sheet("Skjult", [[hidden_sheet]], "ta2") if hidden_sheet else "")
     return _document("ods", f"<office:spreadsheet>{body}</office:spreadsheet>", styles, more)
 
 
-def odp(slides: Sequence[str], *, notes: str = "", hidden: bool = False) -> bytes:
-    """A presentation with a text on each slide; the last one is hidden where so asked, the first one has the notes."""
+def odp(
+    slides: Sequence[str],
+    *,
+    notes: str = "",
+    hidden: bool = False,
+    shapes: Sequence[str] = (),
+    more: Mapping[str, str | bytes] | None = None,
+) -> bytes:
+    """A presentation with a text on each slide; the last one is hidden where so asked, the first one has the notes.
+    `shapes` are XML of a further shape for each slide, `more` other members."""
     styles = (
         '<style:style style:name="dp2" style:family="drawing-page"><style:drawing-page-properties'
         ' presentation:visibility="hidden"/></style:style>'
@@ -60,8 +68,9 @@ def odp(slides: Sequence[str], *, notes: str = "", hidden: bool = False) -> byte
         style = ' draw:style-name="dp2"' if hidden and number == len(slides) else ""
         note = f"<presentation:notes>{_frame(notes)}</presentation:notes>" if notes and number == 1 else ""
         named = f'draw:name="side{number}" draw:master-page-name="Standard"{style}'
-        pages += f"<draw:page {named}>{_frame(text)}{note}</draw:page>"
-    return _document("odp", f"<office:presentation>{pages}</office:presentation>", styles if hidden else "", {})
+        shape = "".join(shapes[number - 1 : number])
+        pages += f"<draw:page {named}>{_frame(text)}{shape}{note}</draw:page>"
+    return _document("odp", f"<office:presentation>{pages}</office:presentation>", styles if hidden else "", more or {})
 
 
 def dated_odp(source: str) -> bytes:
@@ -85,7 +94,7 @@ def odg(text: str) -> bytes:
     return _document("odg", f"<office:drawing>{page}</office:drawing>", "", {})
 
 
-def _sheet(name: str, rows: Sequence[Sequence[str]], style: str = "") -> str:
+def _sheet(name: str, rows: Sequence[Sequence[str]], style: str = "", *, shapes: str = "") -> str:
     lines = "".join(
         "<table:table-row>"
         + "".join(
@@ -98,7 +107,8 @@ def _sheet(name: str, rows: Sequence[Sequence[str]], style: str = "") -> str:
         for cells in rows
     )
     named = f' table:style-name="{style}"' if style else ""
-    return f'<table:table table:name="{name}"{named}>{lines}</table:table>'
+    over = f"<table:shapes>{shapes}</table:shapes>" if shapes else ""
+    return f'<table:table table:name="{name}"{named}>{over}{lines}</table:table>'
 
 
 def _frame(text: str) -> str:

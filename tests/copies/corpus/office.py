@@ -19,6 +19,10 @@ _MC = (
     ' xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
 )
 _S = f'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{_OFFICE}"'
+_XDR = (
+    'xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"'
+    f' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="{_OFFICE}"'
+)
 _P = (
     'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
     f' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="{_OFFICE}"'
@@ -31,7 +35,7 @@ MAIN = {
     "pptx": f"{_TYPE}presentationml.presentation.main+xml",
 }
 Relation = tuple[str, str, str, bool]
-"""Its id, the last word of its type, its target, and whether it lies outside of the document."""
+"""Its id, the last word of its type (or all of it), its target, and whether it lies outside of the document."""
 
 
 def run(text: str, properties: str = "") -> str:
@@ -148,11 +152,14 @@ def xlsx(
     hidden_row: bool = False,
     print_area: str = "",
     cell: str = "",
+    drawing: str = "",
+    drawn: Sequence[Relation] = (),
     relations: Sequence[Relation] = (),
     extra: Mapping[str, str | bytes] | None = None,
     kind: str = "xlsx",
 ) -> bytes:
-    """A spreadsheet; a text that begins with `=` is a formula with the value 1. `cell` is XML of one more row."""
+    """A spreadsheet; a text that begins with `=` is a formula with the value 1. `cell` is XML of one more row,
+    `drawing` what lies over the cells of the sheet, with its relations."""
     lines = []
     for number, cells in enumerate(rows, 1):
         inner = "".join(
@@ -163,10 +170,17 @@ def xlsx(
         )
         lines.append(f'<row r="{number}"{" hidden=" + chr(34) + "1" + chr(34) if hidden_row else ""}>{inner}</row>')
     sheets = '<sheet name="Ark1" sheetId="1" r:id="r1"/>'
+    over = '<drawing r:id="rd"/>' if drawing else ""
     parts: dict[str, str | bytes] = {
-        "xl/worksheets/sheet1.xml": f"{HEAD}<worksheet {_S}><sheetData>{''.join(lines)}{cell}</sheetData></worksheet>"
+        "xl/worksheets/sheet1.xml": f"{HEAD}<worksheet {_S}><sheetData>{''.join(lines)}{cell}</sheetData>{over}"
+        "</worksheet>"
     }
     links = [("r1", "worksheet", "worksheets/sheet1.xml", False), *relations]
+    beside: dict[str, Sequence[Relation]] = {}
+    if drawing:
+        parts["xl/drawings/drawing1.xml"] = f"{HEAD}<xdr:wsDr {_XDR}>{drawing}</xdr:wsDr>"
+        beside["xl/worksheets/sheet1.xml"] = [("rd", "drawing", "../drawings/drawing1.xml", False)]
+        beside["xl/drawings/drawing1.xml"] = drawn
     if hidden_sheet:
         sheets += '<sheet name="Skjult" sheetId="2" state="hidden" r:id="r2"/>'
         links.append(("r2", "worksheet", "worksheets/sheet2.xml", False))
@@ -180,7 +194,7 @@ def xlsx(
         else ""
     )
     parts["xl/workbook.xml"] = f"{HEAD}<workbook {_S}><sheets>{sheets}</sheets>{names}</workbook>"
-    return _package("xl/workbook.xml", kind, {**parts, **(extra or {})}, {"xl/workbook.xml": links})
+    return _package("xl/workbook.xml", kind, {**parts, **(extra or {})}, {"xl/workbook.xml": links, **beside})
 
 
 def pptx(
@@ -190,10 +204,12 @@ def pptx(
     hidden: bool = False,
     relations: Sequence[Relation] = (),
     shapes: Sequence[str] = (),
+    ground: str = "",
+    after: str = "",
     extra: Mapping[str, str | bytes] | None = None,
 ) -> bytes:
     """A presentation with a text on each slide; the last one is hidden where so asked, the first one has the notes.
-    `shapes` are XML of a further shape for each slide."""
+    `shapes` are XML of a further shape for each slide, `ground` of what each lies on, `after` of what follows on it."""
     parts: dict[str, str | bytes] = {}
     links: dict[str, list[Relation]] = {
         "ppt/presentation.xml": [("rm", "slideMaster", "slideMasters/slideMaster1.xml", False)]
@@ -203,7 +219,7 @@ def pptx(
         place = f"ppt/slides/slide{number}.xml"
         shown = ' show="0"' if hidden and number == len(slides) else ""
         tree = _tree(text, more="".join(shapes[number - 1 : number]))
-        parts[place] = f"{HEAD}<p:sld {_P}{shown}><p:cSld>{tree}</p:cSld></p:sld>"
+        parts[place] = f"{HEAD}<p:sld {_P}{shown}><p:cSld>{ground}{tree}</p:cSld>{after}</p:sld>"
         links["ppt/presentation.xml"].append((f"r{number}", "slide", f"slides/slide{number}.xml", False))
         links[place] = [("rl", "slideLayout", "../slideLayouts/slideLayout1.xml", False), *relations]
         numbers += f'<p:sldId id="{255 + number}" r:id="r{number}"/>'
@@ -264,7 +280,7 @@ def _package(main: str, kind: str, parts: Mapping[str, str | bytes], links: Mapp
     noun = {"word": "wordprocessingml", "xl": "spreadsheetml", "ppt": "presentationml"}[main.partition("/")[0]]
     for name in parts:
         stem = name.rpartition("/")[2].removesuffix(".xml").rstrip("0123456789")
-        if name != main and name.endswith(".xml"):
+        if name != main and name.endswith(".xml") and name not in types:
             types[name] = f"{_TYPE}{noun}.{'worksheet' if stem == 'sheet' else stem}+xml"
     overrides = "".join(f'<Override PartName="/{name}" ContentType="{kind}"/>' for name, kind in types.items())
     content_types = (
@@ -300,7 +316,7 @@ def renamed(content: bytes, main: str, name: str) -> bytes:
 
 def _relations(relations: Sequence[Relation]) -> str:
     lines = "".join(
-        f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{escape(target)}"'
+        f'<Relationship Id="{name}" Type="{kind if ":" in kind else f"{_OFFICE}/{kind}"}" Target="{escape(target)}"'
         + (' TargetMode="External"/>' if outside else "/>")
         for name, kind, target, outside in relations
     )

@@ -17,17 +17,18 @@ DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="80"><text 
 DECLARED = f'<?xml version="1.0" encoding="UTF-8"?>\n{DRAWING}'
 
 
-def with_note(kind: str) -> bytes:
-    """A letter with a `footnote` or an `endnote`."""
+def with_note(kind: str, *blocks: str, is_there: bool = True) -> bytes:
+    """A letter with a `footnote` or an `endnote`, whose text may be missing."""
     marks = "".join(
         f'<w:{kind} w:id="{number}" w:type="{mark}"><w:p><w:r><w:{mark}/></w:r></w:p></w:{kind}>'
         for number, mark in enumerate(("separator", "continuationSeparator"))
     )
     own = f'<w:{kind} w:id="2"><w:p><w:r><w:{kind}Ref/></w:r>{run(" Se forskriften paragraf fire.")}</w:p></w:{kind}>'
     return docx(
+        *blocks,
         paragraph(run("Vedtaket er fattet"), f'<w:r><w:{kind}Reference w:id="2"/></w:r>', run(" i dag.")),
         relations=[("noter", f"{kind}s", f"{kind}s.xml", False)],
-        extra={f"word/{kind}s.xml": f'<w:{kind}s xmlns:w="{_W}">{marks}{own}</w:{kind}s>'},
+        extra={f"word/{kind}s.xml": f'<w:{kind}s xmlns:w="{_W}">{marks}{own}</w:{kind}s>'} if is_there else {},
     )
 
 

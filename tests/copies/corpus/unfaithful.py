@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 
 from tests.copies.corpus.images import encoded
-from tests.copies.corpus.odf import odt, paragraph
+from tests.copies.corpus.odf import odp, ods, odt, paragraph
 from tests.copies.corpus.office import docx, pptx
 
 _A = "http://schemas.openxmlformats.org/drawingml/2006/main"
@@ -69,10 +69,10 @@ def _in_line(number: int) -> str:
     )
 
 
-def letter_with_pictures(*names: str, missing: Sequence[str] = ()) -> bytes:
+def letter_with_pictures(*names: str, missing: Sequence[str] = (), blocks: Sequence[str] = ("Se bildene.",)) -> bytes:
     """A letter with these pictures; those that are missing are referred to only."""
     return docx(
-        "Se bildene.",
+        *blocks,
         *(_in_line(number) for number in range(len(names))),
         "Hilsen",
         relations=[(f"bilde{number}", "image", f"media/{name}", False) for number, name in enumerate(names)],
@@ -95,17 +95,17 @@ def with_wrong_checksum(content: bytes, name: str) -> bytes:
     return bytes(changed)
 
 
-def letter_with_chunk(name: str, text: str) -> bytes:
+def letter_with_chunk(name: str, text: str | bytes, *blocks: str) -> bytes:
     """A letter with a document of another kind within it, which Word takes in when it opens the letter."""
     return docx(
-        "Avtalen følger.",
+        *(blocks or ("Avtalen følger.",)),
         '<w:altChunk r:id="del"/>',
         relations=[("del", "aFChunk", name, False)],
         extra={f"word/{name}": text},
     )
 
 
-def letter_with_new_chart(title: str) -> bytes:
+def letter_with_new_chart(title: str, *blocks: str) -> bytes:
     """A letter with a chart of a kind that only newer programs draw."""
     space = "http://schemas.microsoft.com/office/drawing/2014/chartex"
     chart = f'<cx:chartSpace xmlns:cx="{space}" xmlns:a="{_A}"><a:p><a:r><a:t>{title}</a:t></a:r></a:p></cx:chartSpace>'
@@ -115,38 +115,59 @@ def letter_with_new_chart(title: str) -> bytes:
         ' r:id="graf"/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
     )
     relation = ("graf", "chartEx", "charts/chartEx1.xml", False)
-    return docx("Se grafen.", frame, relations=[relation], extra={"word/charts/chartEx1.xml": chart})
+    return docx(*(blocks or ("Se grafen.",)), frame, relations=[relation], extra={"word/charts/chartEx1.xml": chart})
 
 
-def slides_with_pictures(*names: str) -> bytes:
+def slides_with_pictures(*names: str, texts: Sequence[str] = ()) -> bytes:
     """A presentation with one of these pictures on each slide."""
     shapes = [_picture(number, _frame(500_000), "p") for number in range(len(names))]
     return pptx(
-        [f"Lysbilde {number}" for number in range(1, len(names) + 1)],
+        texts or [f"Lysbilde {number}" for number in range(1, len(names) + 1)],
         shapes=shapes,
         relations=[(f"bilde{number}", "image", f"../media/{name}", False) for number, name in enumerate(names)],
         extra={f"ppt/media/{name}": PICTURES[name] for name in names},
     )
 
 
-def text_with_pictures(*names: str) -> bytes:
-    """An OpenDocument text with these pictures."""
-    frames = (
-        f'<draw:frame text:anchor-type="as-char" svg:width="5cm" svg:height="3cm"><draw:image xlink:type="simple"'
-        f' xlink:show="embed" xlink:actuate="onLoad" xlink:href="Pictures/{name}"/></draw:frame>'
-        for name in names
+def open_picture(name: str, at: str = 'text:anchor-type="as-char"') -> str:
+    """A picture of OpenDocument in its frame."""
+    return (
+        f'<draw:frame {at} svg:width="5cm" svg:height="3cm"><draw:image xlink:type="simple" xlink:show="embed"'
+        f' xlink:actuate="onLoad" xlink:href="Pictures/{name}"/></draw:frame>'
     )
-    blocks = ("Se bildene.", *(paragraph(frame) for frame in frames))
-    members: dict[str, str | bytes] = {f"Pictures/{name}": PICTURES[name] for name in names}
-    return odt(*blocks, styles="", changes="", **members)
 
 
-def rich_text_with_pictures(*names: str) -> bytes:
+def _members(names: Sequence[str]) -> dict[str, str | bytes]:
+    return {f"Pictures/{name}": PICTURES[name] for name in names}
+
+
+def text_with_pictures(*names: str, blocks: Sequence[str] = ("Se bildene.",)) -> bytes:
+    """An OpenDocument text with these pictures."""
+    return odt(*blocks, *(paragraph(open_picture(name)) for name in names), styles="", changes="", **_members(names))
+
+
+def open_slides_with_pictures(*names: str, texts: Sequence[str]) -> bytes:
+    """A presentation of OpenDocument with one of these pictures on each slide."""
+    shapes = [open_picture(name, 'svg:x="3cm" svg:y="9cm"') for name in names]
+    return odp(texts, shapes=shapes, more=_members(names))
+
+
+def open_sheet_with_pictures(rows: Sequence[Sequence[str]], *names: str) -> bytes:
+    """A spreadsheet of OpenDocument with these pictures over its cells."""
+    shapes = "".join(open_picture(name, f'svg:x="1cm" svg:y="{3 + 4 * at}cm"') for at, name in enumerate(names))
+    return ods(rows, hidden_sheet="", shapes=shapes, **_members(names))
+
+
+def rich_text_with_pictures(*names: str, text: str = "Se bildene.") -> bytes:
     """An RTF document with these pictures, each of which says that it is a PNG."""
     groups = "".join(
         rf"{{\pict\pngblip\picw60\pich60\picwgoal1700\pichgoal1700 {PICTURES[name].hex()}}}\par " for name in names
     )
-    return rf"{{\rtf1\ansi\ansicpg1252{{\fonttbl{{\f0 Arial;}}}}Se bildene.\par {groups}}}".encode()
+    return rf"{{\rtf1\ansi\ansicpg1252{{\fonttbl{{\f0 Arial;}}}}{_escaped(text)}\par {groups}}}".encode()
+
+
+def _escaped(text: str) -> str:
+    return "".join(letter if letter.isascii() else rf"\u{ord(letter)}?" for letter in text)
 
 
 def equation(numerator: str, denominator: str) -> str:
@@ -158,16 +179,16 @@ def equation(numerator: str, denominator: str) -> str:
     return f'<w:p><m:oMath xmlns:m="{_M}"><m:f>{parts}</m:f></m:oMath></w:p>'
 
 
-def formula_in_a_text(*letters: str) -> bytes:
-    """An OpenDocument text with a formula object that has no picture of itself."""
+def formula_in_a_text(*letters: str, blocks: Sequence[str] = ("Formelen er",), is_there: bool = True) -> bytes:
+    """An OpenDocument text with a formula object that has no picture of itself, or is only referred to."""
     frame = (
         '<draw:frame text:anchor-type="as-char" svg:width="3cm" svg:height="1cm"><draw:object xlink:type="simple"'
         ' xlink:show="embed" xlink:actuate="onLoad" xlink:href="./Object 1"/></draw:frame>'
     )
     inner = "".join(f"<mi>{letter}</mi>" for letter in letters)
     mathml = f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{inner}</mrow></math>'
-    members: dict[str, str | bytes] = {"Object 1/content.xml": mathml}
-    return odt("Formelen er", paragraph(frame), styles="", changes="", **members)
+    members: dict[str, str | bytes] = {"Object 1/content.xml": mathml} if is_there else {}
+    return odt(*blocks, paragraph(frame), styles="", changes="", **members)
 
 
 TICKED = '<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r></w:p>'
