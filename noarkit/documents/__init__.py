@@ -9,8 +9,8 @@
     layers      what a document holds, as spans, and which of it each purpose takes
     word        Word documents since 2007 as spans; word_runs: what runs before 2007 are marked with
     word_styles  which styles of a Word document hide text or head it; word_elements: its elements
-    opendocument  texts and presentations of OpenDocument as spans; odf_styles: its styles;
-                odf_manifest: the list of its members
+    opendocument  texts and presentations of OpenDocument as spans; odf_styles: its styles
+    odf_manifest  the list of its members
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part
     contents    what a document holds beside its words; content_counts: by its format

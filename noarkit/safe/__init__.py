@@ -12,8 +12,8 @@ What others give us:
     unpack         zip and tar files; zipped: the entries of a zip, one by one
     archive_names  names in them that are not UTF-8
     tree           the files of a package, links never followed
-    pdfa           whether a PDF is PDF/A: its claim, and a validator's verdict; pdfa_layers: of its layers;
-                   pdfa_shadings: of colours that run into one another
+    pdfa           whether a PDF is PDF/A: its claim, and a validator's verdict; pdfa_layers: of its layers
+    pdfa_shadings  what PDF/A asks of colours that run into one another
     beneath        files below one folder, opened and made by name
     tls            whom a session trusts; certificates: when our own end
     connections    HTTP connections of the services that we run; serving: their server, which ends at once

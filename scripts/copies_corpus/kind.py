@@ -9,8 +9,8 @@ from scripts.copies_corpus.letters import Letter
 
 EQUATIONS = "equations"
 """What is needed is LibreOffice with its part for equations."""
-NO_YI = "no font of Yi"
-"""What is needed is that no font has the letters of Yi."""
+NO_FONT = "no font of "
+"""What is needed is that no font has a character; its code follows."""
 Write = Callable[[Letter], bytes]
 
 
@@ -43,7 +43,7 @@ class Kind:
     as_pages: bool = False
     """Whether a policy asks for pages of it that by the shipped one stays as it is."""
     needs: str = ""
-    """A module that writes it, `EQUATIONS` or `NO_YI`."""
+    """A module that writes it, `EQUATIONS` or `NO_FONT`."""
 
     @property
     def title(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scripts.copies_corpus.kind import EQUATIONS, NO_YI, Kind, Write
+from scripts.copies_corpus.kind import EQUATIONS, NO_FONT, Kind, Write
 from scripts.copies_corpus.letters import Letter
 from tests.copies.corpus import drawn, odf, office, ordinary, unfaithful
 from tests.copies.corpus.zips import HEAD
@@ -341,7 +341,9 @@ LETTERS: tuple[Kind, ...] = (
     _made("streng", "pptx", _strict(lambda x: office.pptx(x.paragraphs[:2]))),
     _made("samisk", "docx", _letter_with("Čáhci ŋoŋa đuvvi ŧuohta, žábir ja šaddu"), is_ordinary=True),
     _made("kryss", "docx", _letter_with("Krysset er satt:", unfaithful.TICKED), is_ordinary=True),
-    _held("ruter", "docx", _letter_with(unfaithful.UNDRAWN), "samisk.docx", "letters-not-drawn", needs=NO_YI),
+    _held(
+        "ruter", "docx", _letter_with(unfaithful.UNDRAWN), "samisk.docx", "letters-not-drawn", needs=f"{NO_FONT}a000"
+    ),
     _held("privat-tegn", "docx", _letter_with("Merke \ue123 her"), "kryss.docx", "private-characters"),
     _made("ramme-først", "odt", _framed, is_ordinary=True),
     _made("til-utfylling", "odt", _blank_to_fill, is_ordinary=True),

@@ -9,7 +9,7 @@ from email.policy import SMTP
 
 from PIL import Image
 
-from scripts.copies_corpus.kind import Kind, Write
+from scripts.copies_corpus.kind import NO_FONT, Kind, Write
 from scripts.copies_corpus.letters import Letter
 from tests.copies.corpus import images, ordinary
 from tests.copies.corpus.mail import mail
@@ -110,6 +110,19 @@ KINDS: tuple[Kind, ...] = (
     Kind("epost-to-former", "eml", _two_forms(""), "made", "", "mail", 4, is_ordinary=True),
     Kind(
         "epost-ulike-former", "eml", _two_forms("<p>Se vedlagte vedtak om skjenkebevilling</p>"), "made", "", "mail", 4
+    ),
+    Kind(
+        *(
+            "epost-tegn",
+            "eml",
+            lambda x: mail(x.subject, f"{x.text} 👍", number=x.number),
+            "failed",
+            "not-valid",
+            "mail",
+            4,
+        ),
+        is_ordinary=True,
+        needs=f"{NO_FONT}1f44d",
     ),
     Kind("sider", "tif", _pages, "kept", count=4, is_ordinary=True),
     Kind("sider-kuttet", "tif", lambda x: _cut(_pages(x)), "failed", "cut-off", count=4, twin="sider.tif"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.registry import converters
 from noarkit.copies.settings import CopySettings
-from scripts.copies_corpus.kind import EQUATIONS, NO_YI, Kind
+from scripts.copies_corpus.kind import EQUATIONS, NO_FONT, Kind
 from scripts.copies_corpus.letters import letter
 
 DOCUMENTS, PAGES = "documents", "as-pages"
@@ -67,9 +67,9 @@ def _has(needs: str) -> bool:
     if needs == EQUATIONS:
         office = converters(CopySettings()).get("office")
         return isinstance(office, Office) and office.draws_equations
-    if needs == NO_YI:
-        fonts = subprocess.run(["fc-list", ":charset=a000"], capture_output=True, check=False)
-        return not fonts.stdout
+    if needs.startswith(NO_FONT):
+        command = ["fc-list", f":charset={needs.removeprefix(NO_FONT)}"]
+        return not subprocess.run(command, capture_output=True, check=False).stdout
     return not needs or importlib.util.find_spec(needs) is not None
 
 

@@ -31,7 +31,7 @@ def test_a_document_type_is_refused_before_it_is_read(text: str, encoding: str) 
 
 
 _ELSEWHERE = '<!DOCTYPE a PUBLIC "-//Eksempel//DTD A 1.0//EN" "a.dtd"><a/>'
-_DECLARED = '<!DOCTYPE a PUBLIC "-//Eksempel//DTD A 1.0//EN" "a.dtd" [<!ENTITY b "c">]><a>&b;</a>'
+_DECLARED = _ELSEWHERE.replace('"a.dtd"', '"a.dtd" [<!ENTITY b "c">]')
 
 
 @pytest.mark.parametrize("head", ["", '<?xml version="1.0" encoding="Shift_JIS"?>'])
@@ -41,6 +41,12 @@ def test_a_document_type_that_lies_elsewhere_is_taken_where_that_is_allowed_and_
     with pytest.raises(UnsafeXml) as fault:
         parse(io.BytesIO(f"{head}{_DECLARED}".encode()), limits=limits)
     assert fault.value.data["why"] == "doctype"
+
+
+def test_a_document_type_that_only_gives_values_is_refused_before_the_parser_reads_it() -> None:
+    text = _ELSEWHERE.replace('"a.dtd"', '"a.dtd" [<!ATTLIST a b CDATA "given">]')
+    with pytest.raises(UnsafeXml):
+        parse(io.BytesIO(text.encode()), limits=XmlLimits(allows_external_doctype=True))
 
 
 def test_a_document_type_in_an_encoding_only_the_parser_knows_is_refused_too() -> None:

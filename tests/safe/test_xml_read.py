@@ -62,6 +62,14 @@ def test_a_document_type_is_refused_in_any_encoding(encoding: str) -> None:
     assert caught.value.data["why"] == "doctype"
 
 
+def test_a_document_type_that_lies_elsewhere_is_taken_where_that_is_allowed_and_no_other_is() -> None:
+    limits = XmlLimits(allows_external_doctype=True)
+    assert heard(b'<!DOCTYPE a PUBLIC "-//Eksempel//DTD A 1.0//EN" "a.dtd"><a/>', limits) == ["<a {} 1", ">a"]
+    with pytest.raises(UnsafeXml) as caught:
+        heard(b'<!DOCTYPE a SYSTEM "a.dtd" [<!ENTITY b "c">]><a>&b;</a>', limits)
+    assert caught.value.data["why"] == "doctype"
+
+
 def test_what_is_too_deep_is_refused_before_it_fills_the_memory() -> None:
     with pytest.raises(UnsafeXml) as caught:
         heard(b"<a>" * 1_000_000)
