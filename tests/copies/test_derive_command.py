@@ -414,11 +414,11 @@ def test_what_one_converter_cannot_get_through_the_gates_the_next_one_may(
     Path("source/brev.pdf").write_bytes(pdf_classes.with_broken_page(pdf_classes.plain()))
     Path("source/halv.pdf").write_bytes(pdf_classes.plain()[:400])
     result = noarkit.derive("source", "copies")
-    assert (result.made, result.failed, dict(result.reasons)) == (1, 1, {"cut-off": 1})
+    assert (result.held, result.failed, dict(result.reasons)) == (1, 1, {"cut-off": 1, "held": 1})
     with closing(sqlite3.connect("copies/derive.db")) as db:
         rows = db.execute("SELECT converter, state, reason FROM copy WHERE converter != '' ORDER BY n").fetchall()
     assert rows == [
         ("pdf-declare", "failed", "content-refused"),
         ("pdf-repair", "failed", "not-valid"),
-        ("pdftocairo", "made", None),
+        ("pdftocairo", "held", "held"),
     ]
