@@ -10,6 +10,7 @@ from typing import Any  # Any: elements of lxml
 from noarkit.documents.contents import ContentKind, Contents
 from noarkit.documents.embedded_pictures import examine_picture
 from noarkit.documents.odf_manifest import MANIFEST, manifest_elements
+from noarkit.documents.opendocument import first_master
 from noarkit.documents.parts import main_parts
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import Package, open_package
@@ -23,6 +24,8 @@ _MATH = "{http://www.w3.org/1998/Math/MathML}"
 _LETTERS = frozenset(f"{_MATH}{name}" for name in ("mi", "mn", "mtext", "ms"))
 _LINKS = frozenset({f"{_TEXT}a", f"{_DRAW}a"})
 _NOT_SHOWN = frozenset({f"{_OFFICE}annotation", f"{_TEXT}deletion", f"{_PRESENTATION}notes"})
+_STYLE = _NS % "style"
+_HEADS = frozenset({f"{_STYLE}header", f"{_STYLE}footer"})
 _NEVER_DRAWN = ("settings.xml", "meta.xml", "manifest.rdf", "layout-cache", "Thumbnails/", "Configurations2/")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]+:|[/\\]|\.\./", re.IGNORECASE)
 
@@ -30,10 +33,13 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]+:|[/\\]|\.\./", re.IGNORECASE)
 def odf_contents(path: Path) -> Contents:
     """What a text, presentation or drawing holds. Raises `DocumentRefused`."""
     with open_package(path) as package:
-        has_sheets = main_parts(package).format == "ods"
+        parts = main_parts(package)
+        has_sheets = parts.format == "ods"
         contents = Contents()
         contents.missing += _missing_members(package)
         _count(package, contents, has_sheets=has_sheets)
+        if parts.format == "odt":
+            _count_heads(package, contents)
         return contents
 
 
@@ -61,6 +67,19 @@ def _count(package: Package, contents: Contents, *, has_sheets: bool) -> None:
                 contents.add("objects", text)
         elif tag in _LINKS and event == "start" and _ELSEWHERE.match(element.get(_HREF, "")):
             contents.add("links", element.get(_HREF, ""))
+
+
+def _count_heads(package: Package, contents: Contents) -> None:
+    """Counts what the head and the foot of the first page draw."""
+    master, is_first, is_shown = first_master(package), False, False
+    for event, element in package.elements("styles.xml", frozenset({_FRAME})):
+        tag = element.tag
+        if tag == f"{_STYLE}master-page":
+            is_first = event == "start" and element.get(f"{_STYLE}name") == master
+        elif tag in _HEADS:
+            is_shown = event == "start" and is_first and element.get(f"{_STYLE}display") != "false"
+        elif tag == _FRAME and event == "end" and is_shown:
+            _frame(package, element, contents)
 
 
 def _mark_slide(event: str, pixels: int, contents: Contents) -> int:

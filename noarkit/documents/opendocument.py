@@ -58,14 +58,26 @@ def hidden_texts(package: Package) -> Iterator[HiddenText]:
 
 
 def _spans(package: Package, reader: _Reader) -> Iterator[Span]:
+    yield from _spans_of_content(package, reader)
+    if not reader.slides:
+        for event, element in package.elements("styles.xml", _PARAGRAPHS, _OF_MASTERS):
+            yield from reader.take_master(event, element)
+
+
+def _spans_of_content(package: Package, reader: _Reader) -> Iterator[Span]:
     for event, element in package.elements("styles.xml", tags=STYLE_TAGS):
         if event == "start":
             reader.styles.take(element)
     for event, element in package.elements("content.xml", _PARAGRAPHS, _OF_CONTENT):
         yield from reader.take(event, element)
-    if not reader.slides:
-        for event, element in package.elements("styles.xml", _PARAGRAPHS, _OF_MASTERS):
-            yield from reader.take_master(event, element)
+
+
+def first_master(package: Package) -> str:
+    """The master page of the first page, whose head every letter shows. Raises `DocumentRefused`."""
+    reader = _Reader()
+    for _ in _spans_of_content(package, reader):
+        pass
+    return reader.master or _FIRST_MASTER
 
 
 def refuse_locked(package: Package) -> None:
@@ -90,7 +102,7 @@ class _Reader:
         self._sections: list[bool] = []
         """Whether each section that is open is hidden."""
         self._cell = [-1, -1, -1]
-        self._master = ""
+        self.master = ""
         """The master page of the first page."""
         self._is_of_master = ""
         self._headers: list[Layer] = []
@@ -120,8 +132,8 @@ class _Reader:
         elif tag in _SHAPES:
             self._shapes += step
         elif tag in _TABLES:
-            if not self._master and not self._shapes and event == "start":
-                self._master = self.styles.masters.get(element.get(f"{_TABLE}style-name", ""), "")
+            if not self.master and not self._shapes and event == "start":
+                self.master = self.styles.masters.get(element.get(f"{_TABLE}style-name", ""), "")
             self._table(tag, step)
         elif tag == f"{_DRAW}page" and event == "start":
             self.slides += 1
@@ -139,7 +151,7 @@ class _Reader:
                 self._headers.pop()
                 return
             is_off = tag in _OTHER_HEADERS or element.get(f"{_STYLE}display") == "false"
-            is_first = self._is_of_master == (self._master or _FIRST_MASTER)
+            is_first = self._is_of_master == (self.master or _FIRST_MASTER)
             is_shown = self._takes_headers_for_shown or (is_first and not is_off)
             self._headers.append("header" if is_shown else "hidden")
         elif tag in _PARAGRAPHS:
@@ -172,8 +184,8 @@ class _Reader:
 
     def _paragraph(self, element: Any, layer: Layer) -> Iterator[Span]:
         style = element.get(f"{_TEXT}style-name", "")
-        if not self._master and not self._shapes and layer == "body":
-            self._master = self.styles.masters.get(style, _FIRST_MASTER)
+        if not self.master and not self._shapes and layer == "body":
+            self.master = self.styles.masters.get(style, _FIRST_MASTER)
         if self.styles.hides("paragraph", style) and layer != "deleted":
             layer = "hidden"
         within: list[tuple[Any, Layer]] = []

@@ -50,17 +50,11 @@ def _framed(letter: Letter) -> bytes:
     return odf.odt(frame, first, *letter.paragraphs, styles=style, styles_xml=_MASTERS)
 
 
-_SPACES = " ".join(
-    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for short, name in (("office", "office"), ("text", "text"), ("style", "style"), ("fo", "xsl-fo-compatible"))
-)
-_MASTERS = (
-    f'{HEAD}<office:document-styles {_SPACES} office:version="1.2"><office:automatic-styles><style:page-layout'
-    ' style:name="P1"><style:page-layout-properties fo:page-width="21cm" fo:page-height="29.7cm"/></style:page-layout>'
-    '</office:automatic-styles><office:master-styles><style:master-page style:name="Standard"'
-    ' style:page-layout-name="P1"><style:header><text:p>Fortsatt fra forrige side</text:p></style:header>'
-    '</style:master-page><style:master-page style:name="Forste" style:page-layout-name="P1"'
-    ' style:next-style-name="Standard"/></office:master-styles></office:document-styles>'
+_MASTERS = odf.STYLES.replace(
+    'style:page-layout-name="P1"/>',
+    'style:page-layout-name="P1"><style:header><text:p>Fortsatt fra forrige side</text:p></style:header>'
+    "</style:master-page>"
+    '<style:master-page style:name="Forste" style:page-layout-name="P1" style:next-style-name="Standard"/>',
 )
 _OLD_MANIFEST = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest'
@@ -167,6 +161,18 @@ PICTURES: tuple[Kind, ...] = (
         *("parts-missing", _UNREADABLE),
     ),
     _failed("bilde-endret", "docx", _changed(_letter_of(*_ALL), "word/media/plan.tif"), "bilder.docx", "damaged"),
+    _made("brevhode", "docx", lambda x: drawn.letter_with_head("god.png", *_texts(x)), is_ordinary=True),
+    _held(
+        "brevhode-jp2", "docx", lambda x: drawn.letter_with_head("skannet.jp2", *_texts(x)), "brevhode.docx", _MISSING
+    ),
+    _made("brevhode", "odt", lambda x: drawn.open_letter_with_head("god.png", *_texts(x)), is_ordinary=True),
+    _held(
+        "brevhode-jp2",
+        "odt",
+        lambda x: drawn.open_letter_with_head("skannet.jp2", *_texts(x)),
+        "brevhode.odt",
+        _MISSING,
+    ),
     _made("bilder", "pptx", _slides_of("god.png", "annen.jpg"), is_ordinary=True),
     _held("bilde-jp2", "pptx", _slides_of("god.png", "skannet.jp2"), "bilder.pptx", _MISSING),
     _held("bilde-støy", "pptx", _slides_of("støy.png", "annen.jpg"), "bilder.pptx", _UNREADABLE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from noarkit.documents.embedded_pictures import examine_picture
 from scripts.copies_corpus.kinds import KINDS
 from scripts.copies_corpus.letters import letter
 from tests.copies.corpus import drawn, odf, office, unfaithful
+from tests.copies.corpus.zips import pack
 
 BY_TITLE = {kind.title: kind for kind in KINDS}
 ODT = Identity("fmt/291", odf.TYPES["odt"], "odt", "container")
@@ -80,6 +82,17 @@ def test_a_metafile_of_openoffice_draws_where_it_has_actions(actions: int, kind:
     scale = bytes(27)
     head = b"VCLMTF" + struct.pack("<HII", 1, 49, 0) + struct.pack("<HI", 1, len(scale)) + scale
     assert examine_picture(head + struct.pack("<iiI", 100, 80, actions)).kind == kind
+
+
+def test_the_picture_in_the_head_of_the_first_page_counts_and_that_of_no_page_does_not(tmp_path: Path) -> None:
+    letter_head = drawn.open_letter_with_head("god.png", "Vedtak")
+    assert _contents(tmp_path, letter_head, "odt").count("pictures") == 1
+    path = tmp_path / "b.odt"
+    path.write_bytes(letter_head)
+    with zipfile.ZipFile(path) as package:
+        members = {name: package.read(name) for name in package.namelist()}
+    members["styles.xml"] = members["styles.xml"].replace(b'style:name="Standard"', b'style:name="Annen"')
+    assert _contents(tmp_path, pack(members, stored=("mimetype",)), "odt").count("pictures") == 0
 
 
 def test_a_list_of_members_that_names_a_document_type_elsewhere_is_read(tmp_path: Path) -> None:

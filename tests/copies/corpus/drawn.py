@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from html import escape
 
+from tests.copies.corpus import odf
 from tests.copies.corpus.office import docx, paragraph, pptx, run, xlsx
-from tests.copies.corpus.unfaithful import PICTURES
+from tests.copies.corpus.unfaithful import PICTURES, open_picture, picture_in_line
 from tests.copies.corpus.zips import HEAD
 
 _A = "http://schemas.openxmlformats.org/drawingml/2006/main"
@@ -139,6 +140,29 @@ def letter_with_object(*blocks: str, preview: str = "") -> bytes:
         ' ObjectID="_1" r:id="ark"/></w:object></w:r></w:p>'
     )
     return docx(*blocks, shown, relations=relations, extra=extra)
+
+
+def letter_with_head(picture: str, *blocks: str) -> bytes:
+    """A letter with a picture in its head, as a municipality has its arms there."""
+    relation = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="bilde0"'
+        f' Type="{_R}/image" Target="media/{picture}"/></Relationships>'
+    )
+    extra: dict[str, str | bytes] = {
+        "word/_rels/header1.xml.rels": HEAD + relation,
+        f"word/media/{picture}": PICTURES[picture],
+    }
+    return docx(*blocks, header=picture_in_line(0), extra=extra)
+
+
+def open_letter_with_head(picture: str, *blocks: str) -> bytes:
+    """The same in OpenDocument."""
+    head = f"<style:header><text:p>{open_picture(picture)}</text:p></style:header>"
+    styles = odf.STYLES.replace(
+        'style:page-layout-name="P1"/>', f'style:page-layout-name="P1">{head}</style:master-page>'
+    )
+    members: dict[str, str | bytes] = {"styles_xml": styles, f"Pictures/{picture}": PICTURES[picture]}
+    return odf.odt(*blocks, styles="", changes="", **members)
 
 
 def slides_with_object(*slides: str, preview: str = "") -> bytes:

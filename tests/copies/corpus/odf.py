@@ -23,6 +23,13 @@ TYPES = {
     for name, word in (("odt", "text"), ("ods", "spreadsheet"), ("odp", "presentation"), ("odg", "graphics"))
 }
 
+STYLES = (
+    f'{HEAD}<office:document-styles {_NAMESPACES}><office:automatic-styles><style:page-layout style:name="P1">'
+    '<style:page-layout-properties fo:page-width="21cm" fo:page-height="29.7cm"/></style:page-layout>'
+    '</office:automatic-styles><office:master-styles><style:master-page style:name="Standard"'
+    ' style:page-layout-name="P1"/></office:master-styles></office:document-styles>'
+)
+"""What says how large a page is, and names the one kind of page."""
 MATH = "application/vnd.oasis.opendocument.formula"
 
 
@@ -127,17 +134,11 @@ def _document(kind: str, body: str, styles: str, more: Mapping[str, str | bytes]
         f'<manifest:file-entry manifest:full-path="{place}" manifest:media-type="{media_type}"/>'
         for place, media_type in (("/", TYPES[kind]), ("content.xml", "text/xml"), ("styles.xml", "text/xml"), *listed)
     )
-    page = (
-        '<style:page-layout style:name="P1"><style:page-layout-properties'
-        ' fo:page-width="21cm" fo:page-height="29.7cm"/></style:page-layout>'
-    )
     members: dict[str, str | bytes] = {
         "mimetype": TYPES[kind],
         "content.xml": f"{HEAD}<office:document-content {_NAMESPACES}><office:automatic-styles>{styles}"
         f"</office:automatic-styles><office:body>{body}</office:body></office:document-content>",
-        "styles.xml": f"{HEAD}<office:document-styles {_NAMESPACES}><office:automatic-styles>{page}"
-        '</office:automatic-styles><office:master-styles><style:master-page style:name="Standard"'
-        ' style:page-layout-name="P1"/></office:master-styles></office:document-styles>',
+        "styles.xml": STYLES,
         "META-INF/manifest.xml": f'{HEAD}<manifest:manifest xmlns:manifest="{_MANIFEST}" manifest:version="1.2">'
         f"{manifest}</manifest:manifest>",
     }

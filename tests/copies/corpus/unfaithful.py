@@ -61,7 +61,8 @@ def _frame(x: int = 0) -> str:
     )
 
 
-def _in_line(number: int) -> str:
+def picture_in_line(number: int) -> str:
+    """A paragraph with a picture of DrawingML, by the number in its relation."""
     return (
         f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{_WP}" xmlns:a="{_A}"><wp:extent cx="1800000" cy="1200000"/>'
         f'<wp:docPr id="{number}" name="Bilde"/><a:graphic><a:graphicData uri="{_PIC}">{_picture(number, _frame())}'
@@ -73,7 +74,7 @@ def letter_with_pictures(*names: str, missing: Sequence[str] = (), blocks: Seque
     """A letter with these pictures; those that are missing are referred to only."""
     return docx(
         *blocks,
-        *(_in_line(number) for number in range(len(names))),
+        *(picture_in_line(number) for number in range(len(names))),
         "Hilsen",
         relations=[(f"bilde{number}", "image", f"media/{name}", False) for number, name in enumerate(names)],
         extra={f"word/media/{name}": PICTURES[name] for name in names if name not in missing},
