@@ -252,7 +252,7 @@ def with_broken_page(content: bytes) -> bytes:
         lines = document.pages[0].Contents.read_bytes()
         document.pages[0].Contents = document.make_stream(lines[: len(lines) // 2] + b"(( xx yy 12..3 Tm [(")
         result = io.BytesIO()
-        document.save(result)
+        document.save(result, deterministic_id=True)
     return result.getvalue()
 
 
