@@ -8,6 +8,7 @@ import zipfile
 from PIL import Image
 
 from tests.copies.corpus.office import docx, paragraph, run
+from tests.copies.corpus.zips import pack
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _USUAL, _STRICT = b"http://schemas.openxmlformats.org/", b"http://purl.oclc.org/ooxml/"
@@ -34,12 +35,12 @@ def with_note(kind: str, *blocks: str, is_there: bool = True) -> bytes:
 
 def in_strict_form(content: bytes) -> bytes:
     """A document of Office Open XML in the strict form of the standard, with the names that this one has."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as package, zipfile.ZipFile(target, "w") as strict:
+    members: dict[str, str | bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
         for name in package.namelist():
             part = package.read(name)
-            strict.writestr(name, part if name == "[Content_Types].xml" else _renamed(part))
-    return target.getvalue()
+            members[name] = part if name == "[Content_Types].xml" else _renamed(part)
+    return pack(members)
 
 
 def _renamed(part: bytes) -> bytes:

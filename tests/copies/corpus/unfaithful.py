@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from tests.copies.corpus.images import encoded
 from tests.copies.corpus.odf import odp, ods, odt, paragraph
 from tests.copies.corpus.office import docx, pptx
+from tests.copies.corpus.zips import pack
 
 _A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _PIC = "http://schemas.openxmlformats.org/drawingml/2006/picture"
@@ -85,13 +86,11 @@ def with_wrong_checksum(content: bytes, name: str) -> bytes:
     """A package in which a member is another than its checksum says: a bit of its bytes is turned."""
     with zipfile.ZipFile(io.BytesIO(content)) as package:
         info = package.getinfo(name)
-        members = {member: package.read(member) for member in package.namelist()}
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as package:
-        for member, data in members.items():
-            package.writestr(member, data)
+        members: dict[str, str | bytes] = {member: package.read(member) for member in package.namelist()}
+    whole = pack(members, stored=tuple(members))
+    with zipfile.ZipFile(io.BytesIO(whole)) as package:
         place = package.getinfo(name).header_offset + 30 + len(name.encode()) + info.file_size // 2
-    changed = bytearray(out.getvalue())
+    changed = bytearray(whole)
     changed[place] ^= 0x10
     return bytes(changed)
 
