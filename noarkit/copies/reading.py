@@ -185,7 +185,11 @@ class Reading:
             return self._without(digest, identity, rule), None
         also = self._planned(digest, identity, rule, rule.also) if rule.also else None
         if rule.action != "keep":
-            return self._planned(digest, identity, rule, rule.target), also
+            number = self._planned(digest, identity, rule, rule.target)
+            made, other = self.store.copy(number), self.policy.otherwise(rule)
+            if other is not None and (made.state, made.reason) == ("failed", Reason.CONTENT_REFUSED):
+                return self._by_rule(digest, identity, other)
+            return number, also
         latest = self.store.latest(self._key(digest, identity, rule, ""))
         other = self.policy.otherwise(rule)
         if latest is not None and latest.reason in UNKEPT and other is not None:

@@ -422,3 +422,12 @@ def test_what_one_converter_cannot_get_through_the_gates_the_next_one_may(
         ("pdf-repair", "failed", "not-valid"),
         ("pdftocairo", "held", "held"),
     ]
+
+
+def test_a_copy_by_the_rule_for_what_another_refuses_is_still_the_copy_the_next_time(tmp_path: Path) -> None:
+    first, second = (Image.new("RGB", (40, 30), colour) for colour in ("red", "blue"))
+    (tmp_path / "documents").mkdir()
+    first.save(tmp_path / "documents" / "moving.gif", save_all=True, append_images=[second])
+    results = [noarkit.derive(tmp_path / "documents", tmp_path / "copies", workers=1) for _ in range(2)]
+    assert [(result.made, result.failed) for result in results] == [(1, 0), (1, 0)]
+    assert results[1].converted == 0
