@@ -20,13 +20,14 @@ from noarkit.copies.checking import CheckCopiesResult, check_store
 from noarkit.copies.coordinator import Derivation, DerivingOptions, DerivingTools
 from noarkit.copies.coordinator import derive as derive_copies
 from noarkit.copies.hand_copies import Maker, TakenFile, take
-from noarkit.copies.numbers import FormatRow, format_rows, signed_count, state_counts
+from noarkit.copies.numbers import FormatRow, access_counts, format_rows, signed_count, state_counts
 from noarkit.copies.offers import offers_at
 from noarkit.copies.policy import read_policy
 from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
 from noarkit.copies.settings import CopySettings, copy_settings
 from noarkit.copies.store import DATABASE, LOCK, SOURCE_DIGEST, CopyStore
+from noarkit.copies.toolbox import Policy
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.options import SourceKeywords, SourceOptions
@@ -71,6 +72,12 @@ class DeriveResult(Result):
     needed and is missing or too old here."""
     stopped_by: str = ""
     dry_run: bool = False
+    access: dict[str, int] = field(default_factory=dict, metadata=json_field(optional=True))
+    """How the documents stand that the policy wants access copies of, by state; empty where it wants none."""
+    access_reasons: dict[str, int] = field(default_factory=dict, metadata=json_field(optional=True))
+    """Why documents have no access copy. They are no part of `reasons`."""
+    access_bytes: int = field(default=0, metadata=json_field(optional=True))
+    """The size of the access copies that were made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +162,7 @@ def derive_source(
     with _target(copies, dry_run=options.dry_run) as store:
         deriving_options = DerivingOptions(reading, 0 if options.dry_run else own.workers)
         derivation = derive_copies(source, store, tools, deriving_options)
-        result = _result(store, derivation, tools.policy.name)
+        result = _result(store, derivation, tools.policy)
         if not options.dry_run and not stop.reason:
             store.remember(**{SOURCE_DIGEST: digest_of(source, listener)})
     doubtful = dict(derivation.totals.doubtful) if options.dry_run else {}
@@ -176,12 +183,13 @@ def _tools(
     )
 
 
-def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResult:
+def _result(store: CopyStore, derivation: Derivation, policy: Policy) -> DeriveResult:
     rows, totals = format_rows(store, derivation.walk), derivation.totals
+    access = format_rows(store, derivation.walk, "access")
     counts = state_counts(rows)
     return DeriveResult(
         copies=str(store.folder),
-        policy=policy,
+        policy=policy.name,
         read=totals.documents,
         made=counts["made"],
         kept=counts["kept"],
@@ -197,6 +205,9 @@ def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResu
         reasons=_reasons(rows),
         signed=signed_count(rows),
         formats=tuple(rows),
+        access=access_counts(access) if policy.has_access else {},
+        access_reasons=_reasons(access),
+        access_bytes=store.access_bytes(derivation.walk),
     )
 
 

@@ -55,7 +55,8 @@ class ExtractOptions:
     folder with the official schemas. `include_open` takes open units too. What the form has no element for goes into
     business-specific metadata, unless `carry` is False. `kept_log` is a change log that a load kept beside its run;
     `change_log` says which change log the package gets. A document that has an archival copy is delivered as the copy;
-    with `with_originals` also as it is, where its own format is taken for deposit. `cluster` are machines that fetch
+    with `with_originals` also as it is, where its own format is taken for deposit. Copies for reading are left out,
+    unless `with_access_copies` is True. `cluster` are machines that fetch
     too; the package is the same. What holds no folders and no records is refused, unless `allow_empty`.
     With `mime_compat` METS of E-ARK says of a file no media type but what IANA's lists have by its name.
     `runs` are run folders of loads into this archive; those in the working folder and beside the package are found.
@@ -69,6 +70,7 @@ class ExtractOptions:
     kept_log: Path | None = option(kind="file", must_exist=True, metavar="FILE")
     change_log: ChangeLog = option("closing", choices=lambda: get_args(ChangeLog))
     with_originals: bool = option(False, kind="flag")
+    with_access_copies: bool = option(False, kind="flag")
     cluster: Cluster | None = option(parts=Cluster, without=("ship",), make=parse_cluster)
     allow_empty: bool = option(False, kind="flag")
     mime_compat: bool = mime_compat_option()
@@ -159,6 +161,7 @@ def _extract(
             keep_note=True,
             carry=options.carry,
             with_originals=options.with_originals,
+            with_access=options.with_access_copies,
             kept_log=options.kept_log,
             change_log=options.change_log,
             zone=resolved.config.zone,

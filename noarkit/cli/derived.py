@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -29,8 +29,8 @@ def print_derived(session: Session, result: deriving.DeriveResult, copies: Path)
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if not result.dry_run:
         _print_accepted(session, copies)
-    if result.held and not result.stopped_by:
-        print_held(session, result.held, copies)
+    if (held := result.held + result.access.get("held", 0)) and not result.stopped_by:
+        print_held(session, held, copies)
 
 
 def _print_accepted(session: Session, copies: Path) -> None:
@@ -66,8 +66,10 @@ def print_held(session: Session, count: int, copies: Path) -> None:
 
 
 def exit_code_of(result: deriving.DeriveResult) -> int:
-    """3 where a document has no copy, and the code of the signal where one stopped the work."""
-    items_code = ItemUnreadable.exit_code if result.held + result.failed + result.set_aside else 0
+    """3 where a document has no copy that there should be, and the code of the signal where one stopped the work."""
+    lacking = result.held + result.failed + result.set_aside
+    lacking += result.access.get("held", 0) + result.access.get("failed", 0)
+    items_code = ItemUnreadable.exit_code if lacking else 0
     return gravest(items_code, stop_fault(result.stopped_by).exit_code if result.stopped_by else 0)
 
 
@@ -92,12 +94,33 @@ def _lines(texts: Texts, result: deriving.DeriveResult) -> Iterator[str]:
     if result.formats:
         yield ""
         yield from _table(texts, result.formats, dry_run=result.dry_run)
-    if result.reasons:
-        yield ""
-        for reason, count in result.reasons.items():
-            sentences = reason_sentences(texts, reason)
-            yield f"  {grouped(count):>8}  {reason_name(texts, reason)} ({reason}): {sentences['what']}"
-            yield f"            {sentences['do']}"
+    yield from _reasons(texts, result.reasons)
+    yield from _access(texts, result)
+
+
+def _reasons(texts: Texts, reasons: Mapping[str, int]) -> Iterator[str]:
+    if not reasons:
+        return
+    yield ""
+    for reason, count in reasons.items():
+        sentences = reason_sentences(texts, reason)
+        yield f"  {grouped(count):>8}  {reason_name(texts, reason)} ({reason}): {sentences['what']}"
+        yield f"            {sentences['do']}"
+
+
+def _access(texts: Texts, result: deriving.DeriveResult) -> Iterator[str]:
+    """The second purpose apart: no access copy is one of those above."""
+    if not result.access:
+        return
+    yield ""
+    size = texts.size(result.access_bytes) if result.access_bytes else None
+    yield texts.say("derive.access", count=sum(result.access.values()), size=size)
+    for state, count in result.access.items():
+        key = "plan.convert" if state == "open" and result.dry_run else state
+        of_access = f"derive.access.{key}"
+        sentence = of_access if texts.has("say", of_access) else f"derive.state.{key}"
+        yield f"  {grouped(count):>8}  {texts.say(sentence, count=count)}"
+    yield from _reasons(texts, result.access_reasons)
 
 
 def _table(texts: Texts, rows: Sequence[FormatRow], *, dry_run: bool) -> Iterator[str]:

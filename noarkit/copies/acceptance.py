@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from noarkit.copies.objects import OBJECTS
-from noarkit.copies.rows import Acceptance, StoredCopy, StoredDocument, copy_of, document_of
+from noarkit.copies.rows import IS_COPY_OF, Acceptance, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.copies.store import COPY_ROWS, DOCUMENT_ROWS, CopyStore
 from noarkit.errors import UsageFault
 
 _PREFIX = re.compile("[0-9a-f]{6,63}")
 """Digits enough to name a document by its sha256."""
+_OF_COPY = f"document d WHERE {IS_COPY_OF.format('?1')}"
 
 
 def held_copies(store: CopyStore) -> Iterator[StoredCopy]:
@@ -28,13 +29,13 @@ def held_codes(copy: StoredCopy) -> list[str]:
 
 def record_keys(store: CopyStore, copy: int) -> Sequence[str]:
     """The keys of the records that the documents of a copy belong to."""
-    rows = store.rows("SELECT DISTINCT record_key FROM document WHERE copy = ?1 OR also = ?1", (copy,))
+    rows = store.rows(f"SELECT DISTINCT d.record_key FROM {_OF_COPY}", (copy,))  # noqa: S608  # ours
     return [str(row[0]) for row in rows]
 
 
 def document_name(store: CopyStore, copy: int) -> str:
     """The name of the document that a copy is of; of several with the same bytes, the first."""
-    rows = store.rows("SELECT name FROM document WHERE copy = ?1 OR also = ?1 ORDER BY n LIMIT 1", (copy,))
+    rows = store.rows(f"SELECT d.name FROM {_OF_COPY} ORDER BY d.n LIMIT 1", (copy,))  # noqa: S608  # ours
     return str(rows[0][0]) if rows else ""
 
 
@@ -74,9 +75,9 @@ def acceptances(store: CopyStore, copy: int) -> Sequence[Acceptance]:
 def accepters(store: CopyStore, name: str) -> Sequence[str]:
     """Who accepted copies with a finding, a record key or the sha256 of a document, each once."""
     statement = (
-        "SELECT DISTINCT a.who FROM acceptance a JOIN copy c ON c.n = a.copy WHERE c.source_sha256 = ?1"
+        "SELECT DISTINCT a.who FROM acceptance a JOIN copy c ON c.n = a.copy WHERE c.source_sha256 = ?1"  # noqa: S608  # ours
         " OR EXISTS (SELECT 1 FROM json_each(c.data, '$.findings') WHERE value = ?1)"
-        " OR EXISTS (SELECT 1 FROM document WHERE record_key = ?1 AND (copy = c.n OR also = c.n)) ORDER BY a.n"
+        f" OR EXISTS (SELECT 1 FROM document d WHERE record_key = ?1 AND {IS_COPY_OF.format('c.n')}) ORDER BY a.n"
     )
     return [str(row[0]) for row in store.rows(statement, (name,))]
 
@@ -84,8 +85,8 @@ def accepters(store: CopyStore, name: str) -> Sequence[str]:
 def acceptances_by_day(store: CopyStore) -> Sequence[tuple[str, str, int]]:
     """Who accepted copies of documents that are in a source still, on which day, and how many."""
     statement = (
-        "SELECT a.who, substr(a.at, 1, 10), count(DISTINCT a.copy) FROM acceptance a"
-        " WHERE EXISTS (SELECT 1 FROM document d WHERE (d.copy = a.copy OR d.also = a.copy)"
+        "SELECT a.who, substr(a.at, 1, 10), count(DISTINCT a.copy) FROM acceptance a"  # noqa: S608  # ours
+        f" WHERE EXISTS (SELECT 1 FROM document d WHERE {IS_COPY_OF.format('a.copy')}"
         " AND d.walk IN (SELECT max(n) FROM walk GROUP BY source))"
         " GROUP BY 1, 2 ORDER BY 2, 1"
     )

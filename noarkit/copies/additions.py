@@ -51,7 +51,7 @@ class AdditionMapper:
         entities: list[Entity] = []
         for copy in self._lookup.copies_of(content):
             if copy.state == "made":
-                key = copy_key(key)
+                key = copy_key(key, copy.purpose)
                 entities += copy_entities(original, copy, key)
                 self.copies += 1
         return entities

@@ -190,7 +190,7 @@ class _Conversion:
     def _rule_of(self, copy: StoredCopy, document: StoredDocument | None) -> Rule | None:
         """The rule that a copy was planned by: that of its format, or one for documents that could not be kept."""
         policy = self.tools.policy
-        rule = policy.rule_for(document.identity) if document and document.identity else None
+        rule = policy.rule_for(document.identity, copy.purpose) if document and document.identity else None
         while rule is not None and (rule.name, policy.rule_digest(rule)) != (copy.rule, copy.rule_digest):
             rule = policy.otherwise(rule)
         return rule
@@ -263,7 +263,7 @@ class _Conversion:
         )
         store = self.reading.store
         with store.transaction():
-            number = store.plan(key, copy.rule, copy.source_size, self.reading.walk)
+            number = store.plan(key, copy.rule, copy.source_size, self.reading.walk, copy.purpose)
             store.relink(copy.n, number)
             self._settle(copy, outcome)
         return True

@@ -51,5 +51,6 @@ def _planned(copy: Content, conversion: Conversion) -> PlannedCopy:
         findings=conversion.findings,
         accepted_by=conversion.accepted_by,
         accepted_at=conversion.accepted_at,
+        purpose=conversion.purpose,
         locator=copy.locator,
     )

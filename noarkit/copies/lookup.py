@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from noarkit.copies.acceptance import acceptances
 from noarkit.copies.by_hand import maker_by_hand
+from noarkit.copies.gates.formats import SUFFIXES
 from noarkit.copies.identity import suffix_of
 from noarkit.copies.objects import object_path
 from noarkit.copies.planning import PlannedCopy
@@ -17,10 +18,10 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy
 from noarkit.copies.store import CopyStore
 from noarkit.graph.entity import Content
+from noarkit.model.conversions import PURPOSES, Purpose
 from noarkit.safe.digest import Readable
 
 _AGENT = "noarkit"
-_SUFFIXES: Mapping[str, str] = {"tiff": "tif", "jpeg": "jpg", "matroska": "mkv", "utf-8": ""}
 _MEDIA_TYPES: Mapping[str, str] = {
     "pdf": "application/pdf",
     "odt": "application/vnd.oasis.opendocument.text",
@@ -30,6 +31,9 @@ _MEDIA_TYPES: Mapping[str, str] = {
     "tif": "image/tiff",
     "jpg": "image/jpeg",
     "flac": "audio/flac",
+    "mp3": "audio/mpeg",
+    "mp4": "video/mp4",
+    "siard": "application/x-siard+zip",
     "wav": "audio/x-wav",
     "mkv": "video/x-matroska",
     "txt": "text/plain",
@@ -42,7 +46,8 @@ _OF_EVERY_COPY = frozenset({"counted", "not-counted"})
 
 
 class StoreLookup:
-    """The copies in one folder. The store is opened when it is first asked, in the process that asks."""
+    """The copies in one folder, for every purpose. The store is opened when it is first asked, in the process that
+    asks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,15 +61,16 @@ class StoreLookup:
         if self._store is None:
             self._store = CopyStore.open(self.folder)
         rows = self._store.copies_of(content.sha256 or "", suffix_of(content.name))
-        by_target: dict[str, StoredCopy] = {}
+        by_target: dict[tuple[Purpose, str], StoredCopy] = {}
+        rules: dict[Purpose, str] = {}
         for row in rows:
-            if row.rule_digest != rows[0].rule_digest:
+            if row.rule_digest != rules.setdefault(row.purpose, row.rule_digest):
                 continue
-            known = by_target.get(row.target)
+            known = by_target.get((row.purpose, row.target))
             if known is None or (row.state == "made" and known.state != "made"):
-                by_target[row.target] = row
+                by_target[row.purpose, row.target] = row
         agent = self._store.meta("agent") or _AGENT
-        return [self._planned(self._store, row, content, agent) for row in sorted(by_target.values(), key=_number)]
+        return [self._planned(self._store, row, content, agent) for row in sorted(by_target.values(), key=_place)]
 
     @staticmethod
     def _planned(store: CopyStore, row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
@@ -107,20 +113,19 @@ def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
         made_by=maker_by_hand(row) or agent,
         tool=f"{row.tool} {row.tool_version}".strip(),
         rule=row.rule,
+        purpose=row.purpose,
         is_accepted=row.reason is not Reason.SIGNED,
         findings=tuple(_finding_text(finding) for finding in row.findings if finding.code not in _OF_EVERY_COPY),
     )
 
 
-def _number(row: StoredCopy) -> int:
-    return row.n
+def _place(row: StoredCopy) -> tuple[int, int]:
+    return PURPOSES.index(row.purpose), row.n
 
 
 def _suffix(target: str, content: Content) -> str:
     """The ending of what is made: a text that is written in another character set keeps its own."""
-    if target.startswith("pdf"):
-        return "pdf"
-    return _SUFFIXES.get(target, target) or PurePosixPath(content.name).suffix.removeprefix(".").lower()
+    return SUFFIXES.get(target, target) or PurePosixPath(content.name).suffix.removeprefix(".").lower()
 
 
 def _finding_text(finding: Finding) -> str:

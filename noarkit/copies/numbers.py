@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from noarkit.copies.conversion import KEEP
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyStore
+from noarkit.model.conversions import Purpose
 from noarkit.results import JsonObject
 
 _WITH_REASON = frozenset({"kept", "held", "failed", "left"})
@@ -30,10 +31,10 @@ class FormatRow(JsonObject):
     """What is planned for a document that is open: `keep` (after a check), or `convert`; empty where nothing is."""
 
 
-def format_rows(store: CopyStore, walk: int) -> list[FormatRow]:
-    """Every format with its outcomes; what is planned or under way is `open`."""
+def format_rows(store: CopyStore, walk: int, purpose: Purpose = "archive") -> list[FormatRow]:
+    """Every format with its outcomes for a purpose; what is planned or under way is `open`."""
     rows: dict[tuple[str, str, str, str], list[int]] = {}
-    for puid, state, reason, converter, documents, size in store.numbers(walk):
+    for puid, state, reason, converter, documents, size in store.numbers(walk, purpose):
         is_open = state not in STATES
         plan = ("keep" if converter == KEEP else "convert") if is_open and converter else ""
         why = reason if state in _WITH_REASON else ""  # one that a person accepted keeps the reason it waited for
@@ -59,6 +60,11 @@ def not_taken_count(rows: Sequence[FormatRow]) -> int:
     A plan with these copies counts the same as held and without, and an extract lists them.
     """
     return sum(row.documents for row in rows if row.state in NOT_TAKEN) + signed_count(rows)
+
+
+def access_counts(rows: Sequence[FormatRow]) -> dict[str, int]:
+    """How the documents stand that there should be access copies of: the states in which there are any."""
+    return {state: count for state, count in state_counts(rows).items() if count}
 
 
 def state_counts(rows: Sequence[FormatRow]) -> dict[str, int]:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from noarkit.errors import ItemUnreadable, ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Note, SetAside, Skipped
-from noarkit.model.conversions import Conversion, copy_key, derived_from, details_text
-from noarkit.model.own_marks import DERIVED_FROM
+from noarkit.model.conversions import Conversion, Purpose, copy_key, derived_from, details_text
+from noarkit.model.own_marks import ORIGIN_MARKS
 from noarkit.recipes.expressions import content_format
 from noarkit.records import (
     COPIES_SETTING,
@@ -43,6 +43,8 @@ HELD, WITHOUT_COPY = "W228", "W229"
 _LOCATOR = re.compile("copies:([0-9a-f]{64})")
 _VARIANT = "variantformat"
 _PRODUCTION, _ARCHIVAL, _SCREENED = "P", "A", "O"
+_VARIANTS: Mapping[Purpose, str] = {"archive": _ARCHIVAL, "access": _PRODUCTION}
+"""What Noark calls a copy. It knows archival and screened documents; one to be read is neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class PlannedCopy:
     """Who took a copy that was held as it is, and when."""
     locator: str = ""
     """Where the source itself opens it; empty for one in a folder of copies."""
+    purpose: Purpose = "archive"
 
 
 class CopyLookup(Protocol):
@@ -188,7 +191,7 @@ class MapperWithCopies:
         self._mapper = mapper
         self._lookup = lookup
         self.counts: Counter[str] = Counter()
-        """Documents by what there is of them: `made`, `kept`, `held`, `without`."""
+        """Documents by what there is of them: `made`, `kept`, `held`, `without`; and copies for `access`."""
 
     def targets(self) -> tuple[Entity, ...]:
         """What every record hangs under."""
@@ -212,7 +215,8 @@ class MapperWithCopies:
             key = entity.key
             for copy in copies:
                 if copy.state == "made":
-                    key = copy_key(key)
+                    noted[copy.purpose] += copy.purpose == "access"
+                    key = copy_key(key, copy.purpose)
                     entities += copy_entities(entity, copy, key)
         self.counts.update(noted)
         told = ((HELD, "held"), (WITHOUT_COPY, "without")) if self._tells_lacks else ()
@@ -220,8 +224,10 @@ class MapperWithCopies:
         return replace(mapped, entities=tuple(entities), notes=(*mapped.notes, *notes))
 
     def to_remember(self) -> Mapping[str, object]:
-        """How many documents have copies, need none, have one that is held, and have none."""
-        return {"copies": {name: self.counts[name] for name in ("made", "kept", "held", "without")}}
+        """How many documents have copies, need none, have one that is held, and have none; and how many have a copy for
+        reading, where any has."""
+        names = ("made", "kept", "held", "without", *(("access",) if self.counts["access"] else ()))
+        return {"copies": {name: self.counts[name] for name in names}}
 
     def _copies_of(self, entity: Entity) -> tuple[PlannedCopy, ...]:
         content = entity.content
@@ -275,7 +281,7 @@ class _CopyStream:
 
 def _state(copies: tuple[PlannedCopy, ...]) -> str:
     """What there is of a document."""
-    states = {copy.state for copy in copies if copy.is_accepted}
+    states = {copy.state for copy in copies if copy.is_accepted and copy.purpose == "archive"}
     return next((state for state in ("made", "kept", "held") if state in states), "without")
 
 
@@ -295,14 +301,14 @@ def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity,
     )
     fields: dict[str, FieldValue] = {
         # a copy of a screened document is a screened document
-        _VARIANT: _SCREENED if version.fields.get(_VARIANT) == _SCREENED else _ARCHIVAL,
+        _VARIANT: _SCREENED if version.fields.get(_VARIANT) == _SCREENED else _VARIANTS[copy.purpose],
         "format": content_format(content),
         "formatDetaljer": details_text(conversion_of(source, copy)),
     }
     if "versjonsnummer" in version.fields:
         fields["versjonsnummer"] = version.fields["versjonsnummer"]
     made = replace(version, key=key, fields=fields, content=content, links=())
-    origin = {"eksterntSystem": DERIVED_FROM, "eksternID": derived_from(copy.source_sha256)}
+    origin = {"eksterntSystem": ORIGIN_MARKS[copy.purpose], "eksternID": derived_from(copy.source_sha256)}
     label = Entity(f"{key}#x", "EksternId", origin, key, "refDokumentversjon", recipe_line=version.recipe_line)
     return made, label
 
@@ -321,4 +327,5 @@ def conversion_of(source: Content, copy: PlannedCopy) -> Conversion:
         findings=copy.findings,
         accepted_by=copy.accepted_by,
         accepted_at=copy.accepted_at,
+        purpose=copy.purpose,
     )

@@ -9,11 +9,14 @@ from typing import Literal, Protocol
 
 from noarkit.copies.reasons import Reason
 from noarkit.documents.damage import Damage
+from noarkit.model.conversions import Purpose
 from noarkit.safe.sandbox import Limits
 
 Action = Literal["derive", "keep", "manual", "leave"]
 Response = Literal["note", "hold", "refuse"]
 State = Literal["planned", "working", "made", "kept", "held", "failed", "left"]
+VIEWS = ("jpeg", "pdf", "mp3", "mp4", "siard")
+"""Targets that hold less than what they are made of, and are never archival copies."""
 Basis = Literal["signature", "container", "text", "name", "none"]
 """What an identity rests on, best first."""
 
@@ -67,6 +70,7 @@ class Rule:
     why: str = ""
     steps: tuple[str, ...] = ()
     """What a person does, where the action is `manual`."""
+    purpose: Purpose = "archive"
 
 
 @dataclass(frozen=True, slots=True)

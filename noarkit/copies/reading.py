@@ -138,7 +138,7 @@ class Reading:
         rule = self.policy.rule_for(identity)
         if not self.options.only or identity.puid in self.options.only:
             copy, also = self._copies(digest, identity)
-            self.store.link(number, copy, also)
+            self.store.link(number, copy, also, self._access(digest, identity))
             planned = self.store.copy(copy)
             has_fallback = rule is not None and len(rule.converters) > 1 and planned.state in ("planned", "working")
             if rule and has_fallback and (unfit := unfit_fallback(self.toolbox, rule, planned.converter)):
@@ -168,6 +168,16 @@ class Reading:
         if rule is None:
             return self._without(digest, identity, None), None
         return self._by_rule(digest, identity, rule)
+
+    def _access(self, digest: Digest, identity: Identity) -> int | None:
+        """The number of the copy for reading that the policy wants of a document; None where it wants none, and of a
+        document that nobody knows, which is told of once already."""
+        rule = self.policy.rule_for(identity, "access")
+        if rule is None or rule.action == "leave" or identity.damage:
+            return None
+        if identity.mismatch and self.policy.refuses_mismatch:
+            return None
+        return self._by_rule(digest, identity, rule)[0]
 
     def _with_taken(
         self, by_person: StoredCopy, digest: Digest, identity: Identity, rule: Rule | None
@@ -246,7 +256,7 @@ class Reading:
             *(key.source_sha256, key.puid, key.rule_digest, target),
             *(choice.name, choice.version, choice.options_digest),
         )
-        number = self.store.plan(whole_key, rule.name, digest.size_bytes, self.walk)
+        number = self.store.plan(whole_key, rule.name, digest.size_bytes, self.walk, rule.purpose)
         if not choice.name:
             self.store.settle(
                 number, CopyOutcome("failed", Reason.TOOL_MISSING, {MISSING_TOOLS: list(rule.converters)}), self.now

@@ -11,6 +11,7 @@ import orjson
 
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
+from noarkit.model.conversions import Purpose
 
 TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -19,10 +20,11 @@ TABLES = (
     # identity: the fields of `Identity` as JSON; fault: why its bytes cannot be had; walk: the last that came to it
     "CREATE TABLE document (n INTEGER PRIMARY KEY, source TEXT NOT NULL, record_key TEXT NOT NULL,"
     " locator TEXT NOT NULL, name TEXT NOT NULL, size INTEGER, modified_ns INTEGER, sha256 TEXT, identity TEXT,"
-    " fault TEXT, walk INTEGER NOT NULL, copy INTEGER, also INTEGER, UNIQUE (source, locator))",
+    " fault TEXT, walk INTEGER NOT NULL, copy INTEGER, also INTEGER, access INTEGER, UNIQUE (source, locator))",
     "CREATE INDEX document_walk ON document (walk, n)",
     "CREATE INDEX document_copy ON document (copy)",
     "CREATE INDEX document_also ON document (also)",
+    "CREATE INDEX document_access ON document (access)",
     # the first seven are the key: everything that could change the result. sha256, size: of the copy itself
     "CREATE TABLE copy (n INTEGER PRIMARY KEY, source_sha256 TEXT NOT NULL, puid TEXT NOT NULL,"
     " rule_digest TEXT NOT NULL, target TEXT NOT NULL, converter TEXT NOT NULL, version TEXT NOT NULL,"
@@ -31,12 +33,23 @@ TABLES = (
     " findings TEXT NOT NULL DEFAULT '[]', verdicts TEXT NOT NULL DEFAULT '{}', sha256 TEXT, size INTEGER,"
     " result_puid TEXT, tool TEXT NOT NULL DEFAULT '', tool_version TEXT NOT NULL DEFAULT '', cpu_s REAL, wall_s REAL,"
     " peak_bytes INTEGER, started_at TEXT, ended_at TEXT, accepted_by TEXT,"
+    " purpose TEXT NOT NULL DEFAULT 'archive',"
     " UNIQUE (source_sha256, puid, rule_digest, target, converter, version, options_digest))",
     "CREATE INDEX copy_planned ON copy (attempt, source_size, n) WHERE state = 'planned'",
     "CREATE INDEX copy_state ON copy (state)",
     "CREATE TABLE acceptance (n INTEGER PRIMARY KEY, copy INTEGER NOT NULL, what TEXT NOT NULL, who TEXT NOT NULL,"
     " at TEXT NOT NULL)",
 )
+SINCE: Mapping[int, tuple[str, ...]] = {
+    2: (
+        "ALTER TABLE document ADD COLUMN access INTEGER",
+        "CREATE INDEX document_access ON document (access)",
+        "ALTER TABLE copy ADD COLUMN purpose TEXT NOT NULL DEFAULT 'archive'",
+    ),
+}
+"""What each version of the store has that the one before had not."""
+IS_COPY_OF = "(d.copy = {0} OR d.also = {0} OR d.access = {0})"
+"""That a copy is one of a document's, whatever its purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,7 @@ class StoredCopy:
     """When it was made, in UTC: `2026-11-22T09:12:03Z`."""
     accepted_by: str | None
     path: Path | None
+    purpose: Purpose = "archive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,7 @@ class StoredDocument:
     fault: Mapping[str, object] | None
     copy: int | None
     also: int | None
+    access: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +133,13 @@ def copy_of(row: sqlite3.Row, objects: Path) -> StoredCopy:
 _AS_THEY_STAND = (
     *("n", "source_sha256", "puid", "rule", "rule_digest", "target", "converter", "version", "options_digest"),
     *("source_size", "state", "attempt", "result_puid", "tool", "tool_version", "started_at", "accepted_by"),
+    "purpose",
 )
 
 
 def document_of(row: sqlite3.Row) -> StoredDocument:
     """A row of the table of documents as a value."""
-    names = ("n", "source", "record_key", "locator", "name", "modified_ns", "sha256", "copy", "also")
+    names = ("n", "source", "record_key", "locator", "name", "modified_ns", "sha256", "copy", "also", "access")
     return StoredDocument(
         **{name: row[name] for name in names},
         size_bytes=row["size"],

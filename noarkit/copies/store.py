@@ -20,12 +20,13 @@ import orjson
 from noarkit.copies.objects import OBJECTS
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
-from noarkit.copies.rows import TABLES, StoredCopy, StoredDocument, copy_of, document_of
+from noarkit.copies.rows import IS_COPY_OF, SINCE, TABLES, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.errors import JournalFault, UsageFault
+from noarkit.model.conversions import Purpose
 from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
 
-STORE_VERSION = 1
+STORE_VERSION = 2
 ALONE_FROM = 2
 """Attempts after which a document goes alone: it may be what ended the earlier ones."""
 DATABASE, WORK, LOCK = "derive.db", "work", "derive.lock"
@@ -120,12 +121,22 @@ class CopyStore:
         version = self.meta("version")
         if version is None or int(version) > STORE_VERSION:
             raise JournalFault(where=str(self._path), why="unknown-version", detail=version)
+        if int(version) < STORE_VERSION:
+            self._bring_up_to_date(int(version))
 
     def _make_tables(self) -> None:
         with self.transaction() as db:
             for table in TABLES:
                 db.execute(table)
             db.execute("INSERT INTO meta VALUES ('version', ?)", (str(STORE_VERSION),))
+
+    def _bring_up_to_date(self, version: int) -> None:
+        """Adds what a store of an earlier version lacks. What was sealed is the same afterwards."""
+        with self.transaction() as db:
+            for later in range(version + 1, STORE_VERSION + 1):
+                for statement in SINCE[later]:
+                    db.execute(statement)
+            self.remember(version=str(STORE_VERSION))
 
     def __enter__(self) -> Self:
         return self
@@ -227,26 +238,28 @@ class CopyStore:
                 " fault = excluded.fault, walk = excluded.walk,"
                 # other bytes are another document; the same ones keep their copy, also where only some are converted
                 " copy = CASE WHEN excluded.sha256 IS sha256 THEN copy END,"
-                " also = CASE WHEN excluded.sha256 IS sha256 THEN also END RETURNING n",
+                " also = CASE WHEN excluded.sha256 IS sha256 THEN also END,"
+                " access = CASE WHEN excluded.sha256 IS sha256 THEN access END RETURNING n",
                 values,
             ).fetchone()
         return int(row[0])
 
-    def link(self, document: int, copy: int | None, also: int | None) -> None:
+    def link(self, document: int, copy: int | None, also: int | None, access: int | None = None) -> None:
         """Says which copies are a document's."""
         with self.transaction() as db:
-            db.execute("UPDATE document SET copy = ?, also = ? WHERE n = ?", (copy, also, document))
+            db.execute("UPDATE document SET copy = ?, also = ?, access = ? WHERE n = ?", (copy, also, access, document))
 
     def relink(self, old: int, new: int, also: int | None = None) -> None:
         """Gives every document of one copy another instead, and one in addition where there is one."""
         with self.transaction() as db:
             db.execute("UPDATE document SET copy = ?, also = coalesce(?, also) WHERE copy = ?", (new, also, old))
             db.execute("UPDATE document SET also = ? WHERE also = ?", (new, old))
+            db.execute("UPDATE document SET access = ? WHERE access = ?", (new, old))
 
     def places_of(self, copy: int, walk: int) -> Sequence[StoredDocument]:
         """Where the document of a copy lies, as a walk found it; a few of the places where there are many."""
         rows = self.rows(
-            f"{DOCUMENT_ROWS} WHERE (copy = ?1 OR also = ?1) AND walk = ?2 ORDER BY n LIMIT 5", (copy, walk)
+            f"{DOCUMENT_ROWS} WHERE {IS_COPY_OF.format('?1')} AND walk = ?2 ORDER BY n LIMIT 5", (copy, walk)
         )
         return [document_of(row) for row in rows]
 
@@ -259,7 +272,7 @@ class CopyStore:
     def copies_of(self, sha256: str, suffix: str) -> Sequence[StoredCopy]:
         """Every copy of a document by the document's sha256: those of documents whose names end so, then those that
         the policy wants now, and the latest first."""
-        wanted = "EXISTS (SELECT 1 FROM document d WHERE (d.copy = c.n OR d.also = c.n){})"
+        wanted = f"EXISTS (SELECT 1 FROM document d WHERE {IS_COPY_OF.format('c.n')}{{}})"  # noqa: S608  # ours
         by_name = wanted.format(" AND json_extract(d.identity, '$.suffix') = ?2")
         rows = self.rows(
             f"{COPY_ROWS} WHERE source_sha256 = ?1 ORDER BY {by_name} DESC, {wanted.format('')} DESC, n DESC",
@@ -285,16 +298,16 @@ class CopyStore:
         )
         return [copy_of(row, self.folder / OBJECTS) for row in rows]
 
-    def plan(self, key: CopyKey, rule: str, size_bytes: int, walk: int) -> int:
+    def plan(self, key: CopyKey, rule: str, size_bytes: int, walk: int, purpose: Purpose = "archive") -> int:
         """The number of the row of a key; a new one is planned."""
         parts = asdict(key)
         names = ", ".join(parts)
         with self.transaction() as db:
             row = db.execute(
-                f"INSERT INTO copy ({names}, rule, source_size, state, walk)"  # noqa: S608  # names of our own fields
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?)"
+                f"INSERT INTO copy ({names}, rule, source_size, state, walk, purpose)"  # noqa: S608  # names of our own fields
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?)"
                 f" ON CONFLICT ({names}) DO UPDATE SET walk = excluded.walk RETURNING n",
-                (*parts.values(), rule, size_bytes, walk),
+                (*parts.values(), rule, size_bytes, walk, purpose),
             ).fetchone()
         return int(row[0])
 
@@ -392,7 +405,13 @@ class CopyStore:
         documents = (
             "SELECT n, sha256, name, identity, fault, copy, also FROM document WHERE n > ? ORDER BY n LIMIT 1000"
         )
-        for statement in (copies, documents, "SELECT n, copy, what, who, at FROM acceptance WHERE n > ? ORDER BY n"):
+        acceptances = "SELECT n, copy, what, who, at FROM acceptance WHERE n > ? ORDER BY n"
+        # apart, so that what was sealed before there were copies for reading is what it was
+        access = (
+            "SELECT n, purpose FROM copy WHERE n > ? AND purpose != 'archive' ORDER BY n LIMIT 1000",
+            "SELECT n, access FROM document WHERE n > ? AND access IS NOT NULL ORDER BY n LIMIT 1000",
+        )
+        for statement in (copies, documents, acceptances, *access):
             last = 0
             while rows := self.rows(statement, (last,)):
                 yield from (tuple(row) for row in rows)
@@ -418,14 +437,26 @@ class CopyStore:
         rows = self.rows("SELECT count(*) FROM copy WHERE state IN ('planned', 'working') AND walk = ?", (walk,))
         return int(rows[0][0])
 
-    def numbers(self, walk: int) -> list[tuple[str, str, str, str, int, int]]:
-        """How the documents of a walk stand: format, state, reason, converter, how many, how many bytes."""
+    def access_bytes(self, walk: int) -> int:
+        """The size of the access copies of a walk's documents, each once."""
         rows = self.rows(
-            "SELECT coalesce(json_extract(d.identity, '$.puid'), ''),"
+            "SELECT coalesce(sum(size), 0) FROM copy WHERE state = 'made' AND n IN"
+            " (SELECT access FROM document WHERE walk = ?)",
+            (walk,),
+        )
+        return int(rows[0][0])
+
+    def numbers(self, walk: int, purpose: Purpose = "archive") -> list[tuple[str, str, str, str, int, int]]:
+        """How the documents of a walk stand: format, state, reason, converter, how many, how many bytes. Of
+        copies for access only the documents that should have one."""
+        column, least = ("copy", "") if purpose == "archive" else ("access", " AND d.access IS NOT NULL")
+        rows = self.rows(
+            "SELECT coalesce(json_extract(d.identity, '$.puid'), ''),"  # noqa: S608  # ours
             " CASE WHEN d.fault IS NOT NULL THEN 'failed' ELSE coalesce(c.state, 'planned') END AS now,"
             " coalesce(CASE WHEN d.fault IS NOT NULL THEN 'unreadable' ELSE c.reason END, '') AS why,"
             " coalesce(c.converter, ''), count(*), coalesce(sum(d.size), 0)"
-            " FROM document d LEFT JOIN copy c ON c.n = d.copy WHERE d.walk = ? GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3",
+            f" FROM document d LEFT JOIN copy c ON c.n = d.{column} WHERE d.walk = ?{least}"  # ours
+            " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3",
             (walk,),
         )
         return [(*map(str, row[:4]), int(row[4]), int(row[5])) for row in rows]  # type: ignore[misc]  # four texts

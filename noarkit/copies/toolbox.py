@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.copies.port import Converter, Failure, Finding, Gate, Identity, Rule, Task
+from noarkit.model.conversions import Purpose
 
 
 class Policy(Protocol):
@@ -25,8 +26,13 @@ class Policy(Protocol):
         """True where a document whose name contradicts its bytes is not converted."""
         ...
 
-    def rule_for(self, identity: Identity) -> Rule | None:
-        """The rule for a document; None where the policy says nothing of its format."""
+    @property
+    def has_access(self) -> bool:
+        """True where access copies are made too."""
+        ...
+
+    def rule_for(self, identity: Identity, purpose: Purpose = "archive") -> Rule | None:
+        """The rule for a document and a purpose; None where the policy says nothing of its format."""
         ...
 
     def otherwise(self, rule: Rule) -> Rule | None:

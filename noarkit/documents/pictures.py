@@ -68,3 +68,18 @@ def in_colour(picture: Image) -> Image:
         paper = Image.new("RGBA", drawn.size, "white")
         return Image.alpha_composite(paper, drawn).convert("RGB")
     return picture.convert("RGB")
+
+
+def has_ink_colours(picture: Image) -> bool:
+    """True for a picture in colours that no screen shows as they are."""
+    return picture.mode in ("CMYK", "LAB")
+
+
+def seen_on_screen(picture: Image) -> Image:
+    """A picture upright and in the colours of a screen, with its profile where that is one of a screen."""
+    from PIL import ImageOps
+
+    profile = None if has_ink_colours(picture) else picture.info.get("icc_profile")
+    shown = in_colour(ImageOps.exif_transpose(picture))
+    shown.info = {"icc_profile": profile} if profile else {}
+    return shown

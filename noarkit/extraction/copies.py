@@ -1,14 +1,15 @@
 """Of a document and its archival copy, an extract delivers the copy: a package holds archive formats alone.
 
-A copy names its original by an external id, or stands beside it under the same number. What is delivered in a format
-that no depot takes is listed by folder and record beside the package.
+A copy names its original by an external id, or stands beside it under the same number. A copy for reading stands for
+nothing: it is left out, unless it is asked for. What is delivered in a format that no depot takes is listed by folder
+and record beside the package.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -17,13 +18,14 @@ from noarkit.extraction.delivered_formats import NO_PDFA_BESIDE, NOT_TAKEN, reas
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import parse_details, source_of
 from noarkit.model.formats import PDFA_WANTED, is_accepted
-from noarkit.model.own_marks import DERIVED_FROM
+from noarkit.model.own_marks import DERIVED_FROM, READS_FROM
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import texts
 
 PAIRED = "copies-paired"
 _PRODUCTION = "P"
 RENUMBERED = "copies-renumbered"
+ACCESS_LEFT_OUT = "access-copies-left-out"
 _PUID = re.compile(r"(?:^|[ ;])((?:x-)?fmt/\d+)(?=$|[ ;·])")
 _PDFA = frozenset({"fmt/95", "fmt/354", "fmt/476", "fmt/477", "fmt/478", "fmt/479", "fmt/480", "fmt/481"})
 COLUMNS = ("folder", "record", "document", "format", "file", "code", "means")
@@ -38,7 +40,8 @@ _ORIGINALS = (
     " AND lower(json_extract(data, '$.f.sjekksum')) = ? ORDER BY sort > ?, abs(sort - ?), uuid"
 )
 _BESIDE = (
-    "SELECT p.rowid, p.data FROM version p WHERE json_extract(p.data, '$.f.variantformat') = 'P' AND EXISTS"
+    "SELECT p.rowid, p.data FROM version p WHERE json_extract(p.data, '$.f.variantformat') = 'P'"
+    " AND p.rowid NOT IN (SELECT copy FROM access_copy) AND EXISTS"
     " (SELECT 1 FROM version a WHERE a.parent = p.parent AND a.sort = p.sort AND a.rowid != p.rowid"
     " AND json_extract(a.data, '$.f.variantformat') = 'A')"
 )
@@ -63,20 +66,22 @@ class FormatCounts:
     not_taken: int = 0
     stood_for: int = 0
     renumbered: int = 0
+    access_left_out: int = 0
+    """Copies for reading that are not delivered."""
 
 
-def deliver_copies(store: ExtractStore, *, with_originals: bool) -> None:
-    """Leaves out, once, what has a copy; `with_originals`, not where its own format is taken too."""
+def deliver_copies(store: ExtractStore, *, with_originals: bool, with_access: bool = False) -> None:
+    """Leaves out, once, what has a copy, and copies for reading; `with_originals`, not where its own format is taken
+    too, and `with_access`, not the copies for reading."""
     if store.fact(PAIRED) is not None:
         return
     renumbered = stood_for = 0
     store.db.execute("BEGIN")
     store.db.execute("CREATE TABLE copy_of (copy INTEGER NOT NULL, original INTEGER NOT NULL)")
+    store.remember(ACCESS_LEFT_OUT, str(_settle_access(store, with_access=with_access)))
     for copy, document, sort, data, label, name in list(store.rows(_COPIES, (DERIVED_FROM,))):
-        fields = orjson.loads(str(data))["f"]
-        told = parse_details(str(fields.get("formatDetaljer", "")))
         source = source_of(str(name))
-        proven = source is not None and told is not None and told.source_sha256 == source
+        proven = _is_proven(data, source)
         if proven:
             # the conversion tells it, in an element of its own
             store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
@@ -100,6 +105,25 @@ def deliver_copies(store: ExtractStore, *, with_originals: bool) -> None:
     store.db.execute("COMMIT")
 
 
+def _settle_access(store: ExtractStore, *, with_access: bool) -> int:
+    """Leaves out the copies for reading, and says how many; those that go along are told by their conversion."""
+    left_out = 0
+    store.db.execute("CREATE TABLE access_copy (copy INTEGER PRIMARY KEY)")
+    for copy, _, _, data, label, name in list(store.rows(_COPIES, (READS_FROM,))):
+        if _is_proven(data, source_of(str(name))):
+            store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
+        store.db.execute("INSERT OR IGNORE INTO access_copy VALUES (?)", (copy,))
+        if not with_access:
+            left_out += store.db.execute("UPDATE version SET done = 2 WHERE rowid = ? AND done = 0", (copy,)).rowcount
+    return left_out
+
+
+def _is_proven(data: object, source: str | None) -> bool:
+    """True for a copy whose conversion names the source that its external id names."""
+    told = parse_details(str(orjson.loads(str(data))["f"].get("formatDetaljer", "")))
+    return source is not None and told is not None and told.source_sha256 == source
+
+
 def table_path(target: Path) -> Path:
     """Where the list stands of what is delivered in a format that no depot takes."""
     return target.parent / f"{target.name}.formats-not-taken.csv"
@@ -109,11 +133,12 @@ def list_formats(store: ExtractStore, target: Path, package: Path, lang: str) ->
     """Lists what is delivered, in the folder `package`, in a format that no depot takes or in a state that none can
     use, with the reason in the language `lang`; there is no list where there is nothing."""
     path = table_path(target)
-    stood_for, renumbered = int(store.fact(PAIRED) or 0), int(store.fact(RENUMBERED) or 0)
+    told = (int(store.fact(name) or 0) for name in (PAIRED, RENUMBERED, ACCESS_LEFT_OUT))
+    counts = FormatCounts(0, *told)
     # mostly there is nothing to list: then nothing need be looked up and sorted
     if all(_reason_of(row, package) is None for row in store.rows(_VERSIONS)):
         path.unlink(missing_ok=True)
-        return FormatCounts(0, stood_for, renumbered)
+        return counts
     count = 0
 
     def rows() -> Iterator[tuple[Cell, ...]]:
@@ -127,7 +152,7 @@ def list_formats(store: ExtractStore, target: Path, package: Path, lang: str) ->
                 yield str(folder), str(record), int(str(document)), _suffix(file), file, code, means
 
     write_csv(path, COLUMNS, rows(), mode=0o644, sync=False)
-    return FormatCounts(count, stood_for, renumbered)
+    return replace(counts, not_taken=count)
 
 
 def _reason_of(version: Sequence[str | int | None], package: Path) -> str | None:

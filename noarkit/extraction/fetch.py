@@ -21,7 +21,7 @@ from noarkit.extraction.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERS
 from noarkit.extraction.selection import FOLDERS, RECORDS, ResolvedSelection
 from noarkit.extraction.store import ExtractStore, Progress, Row, key_of
 from noarkit.model import metamodel
-from noarkit.model.own_marks import CHUNK_ANCHORS, DERIVED_FROM, OWN_SYSTEMS
+from noarkit.model.own_marks import CHUNK_ANCHORS, ORIGIN_MARKS, OWN_SYSTEMS
 
 PAGE_SIZE = 500
 _AT_ONCE = 4
@@ -95,7 +95,10 @@ def fetch_versions(
     run = _Fetch(archive, store, emit, pause)
     if selection.is_whole_archive:
         run.run_tasks(_whole_task(kind) for kind in _DOCUMENTS)
-        run.run_tasks((Task("origins", "EksternId", "eksterntSystem = @s", {"@s": DERIVED_FROM}),))
+        run.run_tasks(
+            Task(f"origins-{purpose}", "EksternId", "eksterntSystem = @s", {"@s": system})
+            for purpose, system in ORIGIN_MARKS.items()
+        )
     else:
         _fetch_from_above(run, selection, {"EksternId": (("refDokumentversjon", VERSION),)})
 
@@ -324,7 +327,7 @@ def _drain(results: queue.Queue[_StoredPage | BaseException]) -> None:
 def _is_not_own(entity: SavedObject) -> bool:
     """False for what our own loads leave behind for themselves."""
     system = str(entity.fields.get("eksterntSystem", "")) if entity.type == "EksternId" else ""
-    return system == DERIVED_FROM or not system.startswith(OWN_SYSTEMS)
+    return system in ORIGIN_MARKS.values() or not system.startswith(OWN_SYSTEMS)
 
 
 def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:

@@ -100,6 +100,7 @@ def _build_report(store: ExtractStore, assembly: Assembly, context: ReportContex
         "copies": {
             "originals_left_out": context.formats.stood_for,
             "numbered_as_original": context.formats.renumbered,
+            "access_left_out": context.formats.access_left_out,
         },
         "formats_not_taken": context.formats.not_taken,
         "files_left_out": store.number("SELECT count(*) FROM version WHERE done = 2"),

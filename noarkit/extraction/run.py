@@ -91,6 +91,7 @@ class ExtractSettings:
     pause: Callable[[], None] = _no_pause
     pool_size: PoolSize = field(default_factory=PoolSize)
     with_originals: bool = False
+    with_access: bool = False
     originals: Path | None = None
     remote: RemoteArchive | None = None
     loads: tuple[LoadBehind, ...] = ()
@@ -131,6 +132,8 @@ class ExtractResult(Result):
     copies_in: str = field(default="", metadata=json_field(optional=True))
     originals_in: str = field(default="", metadata=json_field(optional=True))
     originals_left_out: int = field(default=0, metadata=json_field(optional=True))
+    access_left_out: int = field(default=0, metadata=json_field(optional=True))
+    """Copies for reading that are not delivered."""
     loads: tuple[Load, ...] = field(default=(), metadata=json_field(optional=True))
     verdict: Verdict | None = field(default=None, metadata=SPREAD)
 
@@ -176,7 +179,7 @@ def extract(
         run.check_empty()
         run.check_open()
         put_creators(store, settings.facts.metadata.creators)
-        deliver_copies(store, with_originals=settings.with_originals)
+        deliver_copies(store, with_originals=settings.with_originals, with_access=settings.with_access)
         business = _business(run.administration)
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
@@ -219,6 +222,7 @@ def _with_formats(
         formats_not_taken=formats.not_taken,
         copies=store.number("SELECT count(*) FROM copy_of"),
         originals_left_out=formats.stood_for,
+        access_left_out=formats.access_left_out,
     )
 
 
@@ -226,6 +230,7 @@ def extraction_note(target: Path, form: str, settings: ExtractSettings, mime_com
     """The note on an extract, which another of the same selection in the same form goes on with."""
     form = f"{form} mime-compat" if mime_compat else form
     options = (settings.include_open, settings.carry, settings.with_originals, settings.change_log)
+    options += ("access",) if settings.with_access else ()
     return MakingNote(target, "extract", (form, dict(settings.selection.description), *options))
 
 

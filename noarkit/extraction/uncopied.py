@@ -12,7 +12,7 @@ import orjson
 
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import source_of
-from noarkit.model.own_marks import DERIVED_FROM
+from noarkit.model.own_marks import DERIVED_FROM, READS_FROM
 from noarkit.wings import require_wing
 
 if TYPE_CHECKING:
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 _PRODUCTION, _ARCHIVAL = "P", "A"
 
-# what is disposed of, or expired with its record or case, gets no copies
+# what is disposed of, or expired with its record or case, gets no copies; nor does a copy for reading
 _VERSIONS = """
 SELECT d.id, d.uuid, d.open, v.uuid, v.sort, v.file, v.path, v.size, v.data,
   (SELECT json_group_array(json_extract(x.data, '$.f.eksternID')) FROM part x WHERE x.parent = v.id AND x.family = 'V'
     AND x.type = 'EksternId' AND json_extract(x.data, '$.f.eksterntSystem') = ?)
-FROM document d JOIN version v ON v.parent = d.id
+FROM document d JOIN version v ON v.parent = d.id AND NOT EXISTS (SELECT 1 FROM part y WHERE y.parent = v.id
+  AND y.family = 'V' AND y.type = 'EksternId' AND json_extract(y.data, '$.f.eksterntSystem') = ?)
 LEFT JOIN unit r ON r.id = d.parent AND r.kind = 'R' LEFT JOIN unit m ON m.id = r.parent AND m.kind = 'M'
 WHERE json_extract(d.data, '$.f.kassertDato') IS NULL
   AND coalesce(json_extract(r.data, '$.f.journalstatus'), '') != 'U'
@@ -49,7 +50,7 @@ def uncopied_documents(store: ExtractStore) -> Iterator[ArchivedDocument]:
     from noarkit.copies.archived import ArchivedDocument
 
     store.index()
-    rows = store.rows(_VERSIONS, (DERIVED_FROM,))
+    rows = store.rows(_VERSIONS, (DERIVED_FROM, READS_FROM))
     for _, group in groupby(rows, key=lambda row: row[0]):
         document_rows = list(group)
         versions = _without_copy([_version(row) for row in document_rows])

@@ -4,7 +4,10 @@ The archive service has no field for `<konvertering>`. The copy's `formatDetalje
 reads as a sentence and is read back exactly, and an external id of the copy names the checksum of its source:
 
     fmt/477 · fra fmt/412 · 2026-11-22T09:12:03Z · LibreOffice 7.4.7.2 · av noarkit 0.1 · regel ooxml-text
-        · sha256 <of the source> → <of the copy> · merknad fields, comments · godtatt av Kari Berg, 2026-11-23T08:00:00Z
+        · sha256 <of the source> → <of the copy> · formål bruk · merknad fields, comments
+        · godtatt av Kari Berg, 2026-11-23T08:00:00Z
+
+A copy for reading says so (`formål bruk`); one that says nothing is archival.
 """
 
 from __future__ import annotations
@@ -12,14 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-COPY_MARK = "+a"
-"""What is added to the key of a version to name its archival copy. No key of a recipe or package ends so."""
+Purpose = Literal["archive", "access"]
+PURPOSES: tuple[Purpose, ...] = ("archive", "access")
+"""What a copy is for: to be kept for ever, or to be read with ease and made anew when it is lost."""
+_MARKS: dict[Purpose, str] = {"archive": "+a", "access": "+r"}
+"""What is added to the key of a version to name its copy. No key of a recipe or package ends so."""
 
 _SHA256_PREFIX = "sha256:"
 _BETWEEN = " · "
 _ARROW = " → "
 _FROM, _BY, _RULE, _SUM, _NOTE, _ACCEPTED = "fra ", "av ", "regel ", "sha256 ", "merknad ", "godtatt av "
+_FOR_ACCESS = "formål bruk"
 # Signs of the grammar, of lists in it, and whatever an archive or XML would not give back as it was.
 _UNSAFE = re.compile("[%·,→\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|[^\\S ]|^ | $| (?= )")
 _ESCAPED = re.compile("%([0-9A-F]{2,6});")
@@ -44,6 +52,7 @@ class Conversion:
     findings: tuple[str, ...] = ()
     accepted_by: str = ""
     accepted_at: str = ""
+    purpose: Purpose = "archive"
 
 
 def details_text(conversion: Conversion) -> str:
@@ -68,9 +77,11 @@ def converted_sums(text: str) -> list[str]:
 def parse_details(text: str) -> Conversion | None:
     """The conversion that a `formatDetaljer` carries; None for any other text."""
     parts = text.split(_BETWEEN)
-    if len(parts) not in (7, 8, 9):
+    if not 7 <= len(parts) <= 10:
         return None
     result, source, made_at, tool, made_by, rule, sums, *remarks = parts
+    purpose: Purpose = "access" if remarks and remarks[0] == _FOR_ACCESS else "archive"
+    remarks = remarks[purpose == "access" :]
     accepted = remarks.pop() if remarks and remarks[-1].startswith(_ACCEPTED) else ""
     notes = remarks[:1]
     accepted_by, _, accepted_at = accepted.removeprefix(_ACCEPTED).partition(", ")
@@ -91,6 +102,7 @@ def parse_details(text: str) -> Conversion | None:
         findings=findings,
         accepted_by=_unescape(accepted_by),
         accepted_at=_unescape(accepted_at),
+        purpose=purpose,
     )
     # a text that only resembles the grammar would come out as another one
     return conversion if details_text(conversion) == text else None
@@ -117,6 +129,7 @@ class Comment:
     findings: tuple[str, ...] = ()
     accepted_by: str = ""
     accepted_at: str = ""
+    purpose: Purpose = "archive"
 
 
 def parse_comment(text: str) -> Comment:
@@ -134,6 +147,7 @@ def parse_comment(text: str) -> Comment:
         tuple(map(_unescape, note.split(", "))) if note else (),
         _unescape(by),
         _unescape(at),
+        "access" if _FOR_ACCESS in parts else "archive",
     )
 
 
@@ -154,18 +168,21 @@ def source_of(external_id: str) -> str | None:
     return sha256 if external_id.startswith(_SHA256_PREFIX) and _SHA256.fullmatch(sha256) else None
 
 
-def copy_key(key: str) -> str:
+def copy_key(key: str, purpose: Purpose = "archive") -> str:
     """The key of the copy of a version."""
-    return key + COPY_MARK
+    return key + _MARKS[purpose]
 
 
 def original_key(key: str) -> str | None:
     """The key of the version that this is the key of a copy of; None for any other key."""
-    return key.removesuffix(COPY_MARK) if key.endswith(COPY_MARK) else None
+    mark = next((mark for mark in _MARKS.values() if key.endswith(mark)), None)
+    return None if mark is None else key.removesuffix(mark)
 
 
 def _remarks(conversion: Conversion) -> Iterator[str]:
     """What is told of a conversion only where there is anything to tell."""
+    if conversion.purpose == "access":
+        yield _FOR_ACCESS
     if conversion.findings:
         yield _NOTE + ", ".join(_escape(finding) for finding in conversion.findings)
     if conversion.accepted_by or conversion.accepted_at:

@@ -7,7 +7,10 @@ archive as they were written, which must be resumed, verified and taken back by 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import NAMESPACE_URL, uuid5
+
+from noarkit.model.conversions import Purpose
 
 OWN_SYSTEMS = "noarkit:"
 """How the external systems begin that are our own: no archivist's keys, and no part of a delivery; a package may not
@@ -18,6 +21,10 @@ COPIES = f"{OWN_SYSTEMS}copies"
 """The external system of archival copies that were added to what was archived before."""
 DERIVED_FROM = f"{OWN_SYSTEMS}derived-from"
 """The external system that names what a copy was made of: the id is `sha256:` and the checksum of that."""
+READS_FROM = f"{OWN_SYSTEMS}access-to"
+"""The same of a copy for reading, which never stands for its original."""
+ORIGIN_MARKS: Mapping[Purpose, str] = {"archive": DERIVED_FROM, "access": READS_FROM}
+"""The external systems of copies by their purpose: the only marks of ours that tell of documents."""
 MARKER_TITLE = "noarkit: run guards (not part of any series)"
 """The classification system whose uuid is the archive's identity; the guards of shards are classes below it."""
 PROBE_TITLE = "noarkit: probe (not part of any series)"

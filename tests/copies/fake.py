@@ -44,7 +44,7 @@ class FakePolicy:
     name: str = "fake"
     refuses_mismatch: bool = True
 
-    def rule_for(self, identity: Identity) -> Rule | None:
+    def rule_for(self, identity: Identity, purpose: str = "archive") -> Rule | None:
         return self.rules.get(identity.puid or "")
 
     def otherwise(self, rule: Rule) -> Rule | None:

@@ -18,7 +18,7 @@ from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.extraction.changes import own_accounts
 from noarkit.extraction.rows import natural
-from noarkit.model.own_marks import DERIVED_FROM, MARKER_TITLE, OWN_SYSTEMS
+from noarkit.model.own_marks import MARKER_TITLE, ORIGIN_MARKS, OWN_SYSTEMS
 from noarkit.safe.scratch import scratch
 
 STRUCTURE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", FOLDERS, RECORDS)
@@ -158,7 +158,7 @@ def _is_own(archived: SavedObject) -> bool:
     """True for what our own loads leave behind for themselves."""
     if archived.type == "EksternId":
         system = str(archived.fields.get("eksterntSystem", ""))
-        return system.startswith(OWN_SYSTEMS) and system != DERIVED_FROM
+        return system.startswith(OWN_SYSTEMS) and system not in ORIGIN_MARKS.values()
     return archived.type == "Klassifikasjonssystem" and archived.fields.get("tittel") == MARKER_TITLE
 
 

@@ -15,6 +15,7 @@ from noarkit.copies.converters.pdf import PDF_DECLARE, PDF_REPAIR
 from noarkit.copies.converters.pdftocairo import PdfToCairo
 from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
+from noarkit.copies.converters.views import PICTURE_VIEW
 from noarkit.copies.port import Converter
 from noarkit.copies.settings import CopySettings
 from noarkit.safe.sandbox import Sandbox
@@ -35,6 +36,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
         PAGE,
         MAIL,
         SNAPSHOT,
+        PICTURE_VIEW,
     )
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or ""),

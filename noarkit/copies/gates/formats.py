@@ -20,9 +20,21 @@ TARGET_PUIDS: Mapping[str, frozenset[str]] = {
     "tiff": frozenset({"fmt/353"}),
     "flac": frozenset({"fmt/279"}),
     "mkv": frozenset({"fmt/569"}),
+    "jpeg": frozenset({"fmt/41", "fmt/42", "fmt/43", "fmt/44", "x-fmt/390", "x-fmt/391", "x-fmt/398", "fmt/645"}),
+    "pdf": frozenset({"fmt/16", "fmt/17", "fmt/18", "fmt/19", "fmt/20", "fmt/276", "fmt/1129"}),
+    "mp3": frozenset({"fmt/134"}),
+    "mp4": frozenset({"fmt/199"}),
+    "siard": frozenset({"fmt/161", "fmt/995", "fmt/1196", "fmt/1777"}),
 }
 """What each target is by its PRONOM identifier. Text in UTF-8 may be any kind of text."""
-SUFFIXES: Mapping[str, str] = {"pdfa-1b": "pdf", "pdfa-2b": "pdf", "pdfa-3b": "pdf", "tiff": "tif", "utf-8": ""}
+SUFFIXES: Mapping[str, str] = {
+    "pdfa-1b": "pdf",
+    "pdfa-2b": "pdf",
+    "pdfa-3b": "pdf",
+    "tiff": "tif",
+    "utf-8": "",
+    "jpeg": "jpg",
+}
 """The ending of a target's name, where it is not the target's own."""
 
 

@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 import orjson
 
-from noarkit.copies.port import Action, Identity, Response, Rule
+from noarkit.copies.port import VIEWS, Action, Identity, Response, Rule
 from noarkit.errors import ConfigFault
+from noarkit.model.conversions import Purpose
 from noarkit.safe.toml import Document, parse_toml, read_toml
 
 SHIPPED = ("no-raf-2022",)
@@ -23,8 +24,12 @@ CHECKS = ("pdfa", "opens", "utf-8", "xml", "json", "zip", "self-contained", "ima
 CONVERTERS = (
     *("office", "pdf-declare", "pdf-repair", "pdftocairo", "ghostscript", "image", "image-pdf", "text", "page", "mail"),
     *("sound", "video", "snapshot", "ocr"),
+    *("picture-view", "pdf-view", "sound-view", "video-view", "tables"),
 )
 TARGETS = ("pdfa-1b", "pdfa-2b", "pdfa-3b", "odt", "ods", "odp", "png", "tiff", "flac", "mkv", "utf-8")
+ACCESS_TARGETS = (*TARGETS, *VIEWS)
+"""What a copy for reading may be: what is archival, and what holds less than its original."""
+_ACCESS_ACTIONS = ("derive", "leave")
 
 _POLICY_KEYS = {"name", "base", "keep-original", "agent", "on-mismatch"}
 _OPTIONS: Mapping[str, type] = {
@@ -37,8 +42,15 @@ _OPTIONS: Mapping[str, type] = {
     "codec": str,
     "language": str,
     "reason": str,
+    "longest-side": int,
+    "resolution": int,
+    "quality": int,
 }
 """What a rule may say beside the keys that every rule has, with the type of each."""
+_BOUNDS: Mapping[str, tuple[int, int]] = {"longest-side": (200, 20_000), "resolution": (50, 1_200), "quality": (1, 100)}
+"""The least and the most that each number may be."""
+_Mark = tuple[Purpose, str]
+"""What a rule is found by, for a purpose."""
 _RULE_KEYS: Mapping[str, type] = {
     "match": list,
     "action": str,
@@ -48,6 +60,7 @@ _RULE_KEYS: Mapping[str, type] = {
     "findings": dict,
     "why": str,
     "steps": list,
+    "purpose": str,
     **_OPTIONS,
 }
 
@@ -64,13 +77,18 @@ class Policy:
     """Who makes the copies, for the record of each conversion."""
     refuses_mismatch: bool = True
     """True where a document whose name contradicts its bytes is not converted."""
-    _by_match: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _by_match: Mapping[_Mark, str] = field(default_factory=dict, repr=False)
 
-    def rule_for(self, identity: Identity) -> Rule | None:
-        """The rule of a document: by its PRONOM identifier, else its media type, else its ending where the bytes agree.
-        None where there is none."""
+    @property
+    def has_access(self) -> bool:
+        """True where copies for reading are made too."""
+        return any(rule.purpose == "access" for rule in self.rules.values())
+
+    def rule_for(self, identity: Identity, purpose: Purpose = "archive") -> Rule | None:
+        """The rule of a document for a purpose: by its PRONOM identifier, else its media type, else its ending where
+        the bytes agree.        None where there is none."""
         for mark in _marks(identity):
-            name = self._by_match.get(mark)
+            name = self._by_match.get((purpose, mark))
             if name is not None:
                 return self.rules[name]
         return None
@@ -85,6 +103,7 @@ class Policy:
         """A digest of what a rule says about making a copy. What it says about findings is no part of it: a person can
         change that, and no copy becomes another by it."""
         parts = [rule.action, rule.converters, rule.target, rule.also, dict(sorted(rule.options.items()))]
+        parts += [rule.purpose] if rule.purpose != "archive" else []
         return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
@@ -159,6 +178,7 @@ def _rule(document: Document, name: str, table: Mapping[str, object], base: Rule
         responses,
         str(table.get("why", base.why if base else "")),
         _texts(table.get("steps"), base.steps if base else ()),
+        _one_of(document, f"{at}.purpose", table.get("purpose", base.purpose if base else "archive"), Purpose),
     )
     _check_rule(document, at, rule)
     return rule
@@ -169,9 +189,18 @@ def _check_rule(document: Document, at: str, rule: Rule) -> None:
     for converter in rule.converters:
         if converter not in CONVERTERS:
             raise _fault(document, f"{at}.converters", "not-one-of", proposal=_near(converter, CONVERTERS))
+    targets = ACCESS_TARGETS if rule.purpose == "access" else TARGETS
     for key, target in (("target", rule.target), ("also", rule.also)):
-        if target and target not in TARGETS:
-            raise _fault(document, f"{at}.{key}", "not-one-of", proposal=_near(target, TARGETS))
+        if target and target not in targets:
+            raise _fault(document, f"{at}.{key}", "not-one-of", proposal=_near(target, targets))
+    if rule.purpose == "access" and rule.action not in _ACCESS_ACTIONS:
+        raise _fault(document, f"{at}.action", "not-one-of", proposal=", ".join(_ACCESS_ACTIONS))
+    if rule.purpose == "access" and rule.also:
+        raise _fault(document, f"{at}.also", "unknown-key", proposal="target")
+    for key, (least, most) in _BOUNDS.items():
+        number = rule.options.get(key, least)
+        if not isinstance(number, int) or not least <= number <= most:
+            raise _fault(document, f"{at}.{key}", "not-in-range", proposal=f"{least}–{most}")
     check = rule.options.get("validate")
     if check is not None and check not in CHECKS:
         raise _fault(document, f"{at}.validate", "not-one-of", proposal=_near(str(check), CHECKS))
@@ -182,16 +211,18 @@ def _check_rule(document: Document, at: str, rule: Rule) -> None:
 def _refuse_unknown_rules(document: Document, rules: Mapping[str, Rule], own: Mapping[str, object]) -> None:
     for name in own:
         other = rules[name].options.get("otherwise")
-        if other is not None and (other not in rules or other == name):
+        if other is not None and (
+            other not in rules or other == name or rules[str(other)].purpose != rules[name].purpose
+        ):
             raise _fault(document, f"rules.{name}.otherwise", "not-one-of", proposal=_near(str(other), tuple(rules)))
 
 
-def _table_of_matches(document: Document, rules: Mapping[str, Rule], own: frozenset[str]) -> dict[str, str]:
+def _table_of_matches(document: Document, rules: Mapping[str, Rule], own: frozenset[str]) -> dict[_Mark, str]:
     """The name of the rule of each mark. A site's rule wins over one of its base; two of one file are a fault."""
-    by_match: dict[str, str] = {}
+    by_match: dict[_Mark, str] = {}
     for name, rule in rules.items():
         for mark in rule.match:
-            holder = by_match.setdefault(mark, name)
+            holder = by_match.setdefault((rule.purpose, mark), name)
             if holder != name and (holder in own) == (name in own):
                 raise _fault(document, f"rules.{name}.match", "match-twice", proposal=f"{mark}: {holder}")
     return by_match
@@ -218,8 +249,8 @@ def _refuse_unknown(document: Document, at: str, table: Mapping[str, object], ch
 
 def _check_type(document: Document, at: str, value: object, kind: type) -> None:
     whole_list = isinstance(value, list) and all(isinstance(item, str) and item for item in value)
-    if not isinstance(value, kind) or (kind is list and not whole_list):
-        why = {list: "not-a-list", bool: "not-a-bool", dict: "not-a-table"}.get(kind, "not-a-text")
+    if not isinstance(value, kind) or (kind is list and not whole_list) or (kind is int and isinstance(value, bool)):
+        why = {list: "not-a-list", bool: "not-a-bool", dict: "not-a-table", int: "not-a-number"}.get(kind, "not-a-text")
         raise _fault(document, at, why)
 
 

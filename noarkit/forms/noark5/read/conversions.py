@@ -10,7 +10,7 @@ from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.nodes import Node, text
 from noarkit.graph.entity import Entity
 from noarkit.model.conversions import Conversion, derived_from, parse_details
-from noarkit.model.own_marks import DERIVED_FROM
+from noarkit.model.own_marks import ORIGIN_MARKS
 
 
 def split_conversion(node: Node, zone: ZoneInfo) -> tuple[Node, Conversion | None]:
@@ -34,6 +34,9 @@ def with_origin(version: Entity, conversion: Conversion | None) -> Iterator[Enti
     """A version, and where it is a copy the external id by which it names its source."""
     yield version
     if conversion is not None:
-        origin = {"eksterntSystem": DERIVED_FROM, "eksternID": derived_from(conversion.source_sha256)}
+        origin = {
+            "eksterntSystem": ORIGIN_MARKS[conversion.purpose],
+            "eksternID": derived_from(conversion.source_sha256),
+        }
         line = version.recipe_line
         yield Entity(f"{version.key}#x", "EksternId", origin, version.key, "refDokumentversjon", recipe_line=line)

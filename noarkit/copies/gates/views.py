@@ -1,0 +1,117 @@
+"""Is a copy to be read a view of its master, and what does it lack?
+
+A view may be smaller, and compressed with loss; it may not be another picture, nor leave a frame out. Whatever it lacks
+is told with numbers, so that nobody takes it for the master.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noarkit.copies.converters.views import longest_side
+from noarkit.copies.gates.pictures import MOST_DIFFERENT, different_share
+from noarkit.copies.port import Failure, Finding, Product, Task
+from noarkit.copies.reasons import Reason
+from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
+from noarkit.documents.pictures import PictureUnreadable, frames_of, has_ink_colours, open_picture, seen_on_screen
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_COMPARED_SIDE = 820
+"""Master and view are compared at this size of their longer side, or smaller where one is."""
+_PAGE_DOTS = 150
+_MOST_APART = 0.02
+"""How far the relation of the sides may be off, which must be whole pixels."""
+_DEEP = ("I", "F")
+_EXIF_OF_CAMERA, _EXIF_OF_PLACE = 0x8769, 0x8825
+
+
+@dataclass(frozen=True, slots=True)
+class ViewGate:
+    """A picture to be read shows all of its master, as large as its rule says, and what it lacks is told."""
+
+    name: str = "view"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """Fails where a frame is gone, is turned, cut or another picture; tells what is smaller or gone."""
+        if not is_view(task.target, task.identity.media_type):
+            return ()
+        try:
+            with ExitStack() as stack:
+                master = stack.enter_context(open_picture(task.source))
+                return _compare(task, master, list(_views(product.path, task.target, stack)))
+        except PictureUnreadable as error:
+            return Failure(Reason(error.reason))
+        except PdfUnreadable:
+            return Failure(Reason.NO_RESULT, {"tool": product.tool})
+
+
+def is_view(target: str, media_type: str | None) -> bool:
+    """True for a copy to be read that is made of a picture."""
+    return target in ("jpeg", "pdf") and (media_type or "").startswith("image/")
+
+
+def _views(path: Path, target: str, stack: ExitStack) -> Iterator[Image]:
+    if target == "jpeg":
+        yield stack.enter_context(open_picture(path))
+        return
+    pages = stack.enter_context(open_pages(path))
+    for number in range(pages.count):
+        yield pages.picture(number, _PAGE_DOTS, colour=True)
+
+
+def _compare(task: Task, master: Image, views: Sequence[Image]) -> Sequence[Finding] | Failure:
+    frames = int(getattr(master, "n_frames", 1))
+    if frames != len(views):
+        return Failure(Reason.PAGES_DIFFER, {"pages": len(views), "original": frames})
+    largest = longest_side(task.rule)
+    lacks: dict[str, dict[str, object]] = {}
+    for number, (frame, view) in enumerate(zip(frames_of(master), views, strict=True), 1):
+        seen = seen_on_screen(frame)
+        expected = min(1.0, largest / max(seen.size))
+        if not _has_size(view, seen, expected):
+            return Failure(Reason.IMAGE_DIFFERS, {"page": number, "what": "size"})
+        if _differs(seen, view):
+            return Failure(Reason.IMAGE_DIFFERS, {"page": number})
+        for finding in _lacks(frame, seen, expected):
+            lacks.setdefault(finding.code, dict(finding.data))
+    return (Finding("compressed-with-loss"), *(Finding(code, known) for code, known in lacks.items()))
+
+
+def _has_size(view: Image, seen: Image, expected: float) -> bool:
+    return all(
+        abs(own - side * expected) <= max(1.5, _MOST_APART * side * expected)
+        for own, side in zip(view.size, seen.size, strict=True)
+    )
+
+
+def _differs(seen: Image, view: Image) -> bool:
+    """True where any of the three colours of a screen is another on more than a little of the picture."""
+    side = min(_COMPARED_SIDE, *(max(picture.size) for picture in (seen, view)))
+    scale = side / max(seen.size)
+    size = tuple(max(1, round(length * scale)) for length in seen.size)
+    both = (picture.convert("RGB").resize(size) for picture in (seen, view))
+    pairs = zip(*(picture.split() for picture in both), strict=True)
+    return any(different_share(original, copy) > MOST_DIFFERENT for original, copy in pairs)
+
+
+def _lacks(frame: Image, seen: Image, expected: float) -> Iterator[Finding]:
+    """What the view of a frame has no more, as the frame itself says."""
+    if expected < 1:
+        width, height = seen.size
+        sizes = {"width": round(width * expected), "height": round(height * expected)}
+        yield Finding("resolution-reduced", {"original_width": width, "original_height": height, **sizes})
+    if frame.mode.startswith(_DEEP):
+        yield Finding("depth-reduced", {"bits": 16 if frame.mode.startswith("I;16") else 32})
+    if has_ink_colours(frame):
+        yield Finding("colours-converted", {"mode": frame.mode})
+    if frame.has_transparency_data:
+        yield Finding("transparency-dropped")
+    exif = frame.getexif()
+    if count := sum(len(exif.get_ifd(directory)) for directory in (_EXIF_OF_CAMERA, _EXIF_OF_PLACE)):
+        yield Finding("camera-data-dropped", {"count": count})
