@@ -26,6 +26,7 @@ KEEP = "keep"
 """Stands for a converter where the document itself is what is delivered, if it passes the gates."""
 FINAL = frozenset(
     {Reason.SIGNED, Reason.ATTACHMENTS, Reason.PASSWORD, Reason.DISK_FULL, Reason.TOO_LARGE, Reason.MEMORY, Reason.BOMB}
+    | {Reason.NOT_SMALLER}
 )
 """Why a document has no copy by any converter. After all else the next one of its rule may try: the gates stay."""
 UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
@@ -119,10 +120,12 @@ def _settled(item: BatchTask, outcome: Outcome, toolbox: Toolbox) -> Settlement:
 
 
 def _fallen(item: BatchTask, failure: Failure) -> Settlement:
-    """A task without a result. A signed document is kept as it is where its rule says so, and that is told."""
+    """A task without a result. A signed document is kept as it is where its rule says so, and so is one that is read
+    itself because no copy would be smaller; that is told."""
     task = item.task
-    if failure.reason is Reason.SIGNED and task.rule.options.get("signed") == "keep":
-        return Settlement(item.n, CopyOutcome("kept", Reason.SIGNED, failure.data, task.findings))
+    stays = failure.reason is Reason.SIGNED and task.rule.options.get("signed") == "keep"
+    if stays or failure.reason is Reason.NOT_SMALLER:
+        return Settlement(item.n, CopyOutcome("kept", failure.reason, failure.data, task.findings))
     return Settlement(item.n, _failed(failure, task.findings))
 
 

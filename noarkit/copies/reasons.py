@@ -36,6 +36,7 @@ class Reason(StrEnum):
     CRASHED = Stopped.CRASHED.value
     MEMORY = Stopped.MEMORY.value
     NO_RESULT = "no-result"
+    NOT_SMALLER = "not-smaller"
     DISK_FULL = Stopped.DISK_FULL.value
     # of the gates
     WRONG_FORMAT = "wrong-format"

@@ -46,6 +46,12 @@ class PdfDrawings:
         """How many pages there are."""
         return len(self._pdf.pages)
 
+    @property
+    def layer_count(self) -> int:
+        """How many layers a reader can show and hide."""
+        layers = self._pdf.Root.get("/OCProperties", {}).get("/OCGs", ())
+        return len(layers)
+
     def pages(self) -> Iterator[DrawnPage]:
         """What each page draws."""
         for page in self._pdf.pages:

@@ -18,7 +18,7 @@ from noarkit.extraction.delivered_formats import NO_PDFA_BESIDE, NOT_TAKEN, reas
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import parse_details, source_of
 from noarkit.model.formats import PDFA_WANTED, is_accepted
-from noarkit.model.own_marks import DERIVED_FROM, READS_FROM
+from noarkit.model.own_marks import ACCESS_COPY_OF, DERIVED_FROM
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import texts
 
@@ -109,7 +109,7 @@ def _settle_access(store: ExtractStore, *, with_access: bool) -> int:
     """Leaves out the copies for reading, and says how many; those that go along are told by their conversion."""
     left_out = 0
     store.db.execute("CREATE TABLE access_copy (copy INTEGER PRIMARY KEY)")
-    for copy, _, _, data, label, name in list(store.rows(_COPIES, (READS_FROM,))):
+    for copy, _, _, data, label, name in list(store.rows(_COPIES, (ACCESS_COPY_OF,))):
         if _is_proven(data, source_of(str(name))):
             store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
         store.db.execute("INSERT OR IGNORE INTO access_copy VALUES (?)", (copy,))

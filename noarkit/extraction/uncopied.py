@@ -12,7 +12,7 @@ import orjson
 
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import source_of
-from noarkit.model.own_marks import DERIVED_FROM, READS_FROM
+from noarkit.model.own_marks import ACCESS_COPY_OF, DERIVED_FROM
 from noarkit.wings import require_wing
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def uncopied_documents(store: ExtractStore) -> Iterator[ArchivedDocument]:
     from noarkit.copies.archived import ArchivedDocument
 
     store.index()
-    rows = store.rows(_VERSIONS, (DERIVED_FROM, READS_FROM))
+    rows = store.rows(_VERSIONS, (DERIVED_FROM, ACCESS_COPY_OF))
     for _, group in groupby(rows, key=lambda row: row[0]):
         document_rows = list(group)
         versions = _without_copy([_version(row) for row in document_rows])

@@ -21,9 +21,9 @@ COPIES = f"{OWN_SYSTEMS}copies"
 """The external system of archival copies that were added to what was archived before."""
 DERIVED_FROM = f"{OWN_SYSTEMS}derived-from"
 """The external system that names what a copy was made of: the id is `sha256:` and the checksum of that."""
-READS_FROM = f"{OWN_SYSTEMS}access-to"
+ACCESS_COPY_OF = f"{OWN_SYSTEMS}access-copy-of"
 """The same of a copy for reading, which never stands for its original."""
-ORIGIN_MARKS: Mapping[Purpose, str] = {"archive": DERIVED_FROM, "access": READS_FROM}
+ORIGIN_MARKS: Mapping[Purpose, str] = {"archive": DERIVED_FROM, "access": ACCESS_COPY_OF}
 """The external systems of copies by their purpose: the only marks of ours that tell of documents."""
 MARKER_TITLE = "noarkit: run guards (not part of any series)"
 """The classification system whose uuid is the archive's identity; the guards of shards are classes below it."""

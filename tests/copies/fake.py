@@ -43,6 +43,7 @@ class FakePolicy:
     )
     name: str = "fake"
     refuses_mismatch: bool = True
+    has_access: bool = False
 
     def rule_for(self, identity: Identity, purpose: str = "archive") -> Rule | None:
         return self.rules.get(identity.puid or "")

@@ -13,6 +13,7 @@ WRITTEN = {
     "CHUNK_ANCHORS": "noarkit:chunk",
     "COPIES": "noarkit:copies",
     "DERIVED_FROM": "noarkit:derived-from",
+    "ACCESS_COPY_OF": "noarkit:access-copy-of",
     "MARKER_TITLE": "noarkit: run guards (not part of any series)",
     "PROBE_TITLE": "noarkit: probe (not part of any series)",
     "ESTIMATE_CLASS": "noarkit: estimate",

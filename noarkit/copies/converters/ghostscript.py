@@ -103,8 +103,7 @@ class Ghostscript:
         shutil.copyfile(task.source, inputs / "document.pdf")
         profile.write_bytes(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
         definition.write_text(_DEFINITION.format(profile=str(profile).replace("\\", "\\\\")), "utf-8")
-        command = [
-            str(shutil.which(self._program)),
+        arguments = [
             *_SWITCHES,
             f"-dPDFA={PDF_FLAVOURS[task.target][0]}",
             f"--permit-file-read={inputs}/",
@@ -112,7 +111,11 @@ class Ghostscript:
             str(definition),
             str(inputs / "document.pdf"),
         ]
-        return self._run(command, inputs, outputs, task.limits)
+        return self.run(arguments, inputs, outputs, task.limits)
+
+    def run(self, arguments: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
+        """Runs the program where it sees nothing but its input, and writes only to `outputs`."""
+        return self._run((str(shutil.which(self._program)), *arguments), inputs, outputs, limits)
 
     def _run(self, command: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
         home = Path(command[0]).resolve().parent

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from noarkit.copies.converters.ffmpeg import Ffmpeg
 from noarkit.copies.converters.ghostscript import Ghostscript
 from noarkit.copies.converters.image import IMAGE, IMAGE_PDF
 from noarkit.copies.converters.mail import MAIL
 from noarkit.copies.converters.media import media_converters
+from noarkit.copies.converters.media_view import media_views
 from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.page import PAGE
 from noarkit.copies.converters.pdf import PDF_DECLARE, PDF_REPAIR
+from noarkit.copies.converters.pdf_view import PdfView
 from noarkit.copies.converters.pdftocairo import PdfToCairo
 from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
@@ -38,11 +41,14 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
         SNAPSHOT,
         PICTURE_VIEW,
     )
+    ghostscript = Ghostscript(sandbox, settings.program("ghostscript") or "")
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or ""),
         PdfToCairo(sandbox, settings.program("pdftocairo") or "pdftocairo"),
-        Ghostscript(sandbox, settings.program("ghostscript") or ""),
+        ghostscript,
+        PdfView(ghostscript),
         *media_converters(sandbox, settings.program("ffmpeg") or "ffmpeg").values(),
+        *media_views(Ffmpeg(settings.program("ffmpeg") or "ffmpeg", sandbox)),
         TextRecognition(sandbox, settings.program("ocrmypdf") or "ocrmypdf"),
     )
     allowed = settings.isolation != "required" or sandbox.isolated

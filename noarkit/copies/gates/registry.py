@@ -14,7 +14,7 @@ from noarkit.copies.gates.pages import PagesGate
 from noarkit.copies.gates.pictures import COMPARED_PICTURES, PageLookGate, PixelsGate
 from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
-from noarkit.copies.gates.views import ViewGate
+from noarkit.copies.gates.views import ReducedGate, ViewGate
 from noarkit.copies.gates.words import OFFICE_TYPES, WordsGate, WordsOf, has_words
 from noarkit.copies.identity import Identifier
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
@@ -43,6 +43,7 @@ def all_gates(
         PageLookGate(poppler.pictures if poppler else None),
         PixelsGate(),
         ViewGate(),
+        ReducedGate(),
         TextGate(),
     )
     return (*gates, SecondOpinionGate(verapdf)) if verapdf else gates

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noarkit.copies.converters.views import longest_side
+from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.gates.pictures import MOST_DIFFERENT, different_share
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.pdf_contents import PdfDrawings, open_drawings
 from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 from noarkit.documents.pictures import PictureUnreadable, frames_of, has_ink_colours, open_picture, seen_on_screen
 
@@ -51,6 +53,39 @@ class ViewGate:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
 
 
+@dataclass(frozen=True, slots=True)
+class ReducedGate:
+    """What a PDF to be read has no more of the one it was made of is told: dots of its pictures, layers, its size."""
+
+    name: str = "reduced"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """Tells what is less. That each page looks as it did, and has its letters, other gates say."""
+        if task.target != "pdf" or not is_pdf(task):
+            return ()
+        try:
+            with open_drawings(task.source) as before, open_drawings(product.path) as after:
+                findings = list(_reduced(before, after))
+                layers = before.layer_count - after.layer_count
+        except PdfUnreadable as error:
+            return Failure(Reason.PASSWORD if error.locked else Reason.DAMAGED)
+        return [*findings, *([Finding("layers-dropped", {"count": layers})] if layers > 0 else [])]
+
+
+def _reduced(before: PdfDrawings, after: PdfDrawings) -> Iterator[Finding]:
+    pixels = [
+        [
+            sum(width * height for width, height in {drawn.name: drawn.size for drawn in page.pictures}.values())
+            for page in pdf.pages()
+        ]
+        for pdf in (before, after)
+    ]
+    was, remains = map(sum, pixels)
+    if remains < was:
+        pages = sum(new < old for old, new in zip(*pixels, strict=False))
+        yield Finding("pictures-reduced", {"pages": pages, "percent": round(100 * remains / was)})
+
+
 def is_view(target: str, media_type: str | None) -> bool:
     """True for a copy to be read that is made of a picture."""
     return target in ("jpeg", "pdf") and (media_type or "").startswith("image/")
@@ -70,40 +105,40 @@ def _compare(task: Task, master: Image, views: Sequence[Image]) -> Sequence[Find
     if frames != len(views):
         return Failure(Reason.PAGES_DIFFER, {"pages": len(views), "original": frames})
     largest = longest_side(task.rule)
-    lacks: dict[str, dict[str, object]] = {}
+    losses: dict[str, dict[str, object]] = {}
     for number, (frame, view) in enumerate(zip(frames_of(master), views, strict=True), 1):
-        seen = seen_on_screen(frame)
-        expected = min(1.0, largest / max(seen.size))
-        if not _has_size(view, seen, expected):
+        upright = seen_on_screen(frame)
+        expected = min(1.0, largest / max(upright.size))
+        if not _has_size(view, upright, expected):
             return Failure(Reason.IMAGE_DIFFERS, {"page": number, "what": "size"})
-        if _differs(seen, view):
+        if _differs(upright, view):
             return Failure(Reason.IMAGE_DIFFERS, {"page": number})
-        for finding in _lacks(frame, seen, expected):
-            lacks.setdefault(finding.code, dict(finding.data))
-    return (Finding("compressed-with-loss"), *(Finding(code, known) for code, known in lacks.items()))
+        for finding in _losses(frame, upright, expected):
+            losses.setdefault(finding.code, dict(finding.data))
+    return (Finding("compressed-with-loss"), *(Finding(code, known) for code, known in losses.items()))
 
 
-def _has_size(view: Image, seen: Image, expected: float) -> bool:
+def _has_size(view: Image, upright: Image, expected: float) -> bool:
     return all(
         abs(own - side * expected) <= max(1.5, _MOST_APART * side * expected)
-        for own, side in zip(view.size, seen.size, strict=True)
+        for own, side in zip(view.size, upright.size, strict=True)
     )
 
 
-def _differs(seen: Image, view: Image) -> bool:
+def _differs(upright: Image, view: Image) -> bool:
     """True where any of the three colours of a screen is another on more than a little of the picture."""
-    side = min(_COMPARED_SIDE, *(max(picture.size) for picture in (seen, view)))
-    scale = side / max(seen.size)
-    size = tuple(max(1, round(length * scale)) for length in seen.size)
-    both = (picture.convert("RGB").resize(size) for picture in (seen, view))
+    side = min(_COMPARED_SIDE, *(max(picture.size) for picture in (upright, view)))
+    scale = side / max(upright.size)
+    size = tuple(max(1, round(length * scale)) for length in upright.size)
+    both = (picture.convert("RGB").resize(size) for picture in (upright, view))
     pairs = zip(*(picture.split() for picture in both), strict=True)
     return any(different_share(original, copy) > MOST_DIFFERENT for original, copy in pairs)
 
 
-def _lacks(frame: Image, seen: Image, expected: float) -> Iterator[Finding]:
+def _losses(frame: Image, upright: Image, expected: float) -> Iterator[Finding]:
     """What the view of a frame has no more, as the frame itself says."""
     if expected < 1:
-        width, height = seen.size
+        width, height = upright.size
         sizes = {"width": round(width * expected), "height": round(height * expected)}
         yield Finding("resolution-reduced", {"original_width": width, "original_height": height, **sizes})
     if frame.mode.startswith(_DEEP):

@@ -99,7 +99,7 @@ def test_what_no_depot_takes_is_listed_by_folder_and_record(place: Path) -> None
     assert all(row["folder"] and row["record"] and (place / "package" / row["file"]).is_file() for row in rows)
     report = json.loads((place / "package.not-in-form.json").read_text("utf-8"))
     assert report["formats_not_taken"] == 2
-    assert report["copies"] == {"originals_left_out": 2, "numbered_as_original": 0}
+    assert report["copies"] == {"originals_left_out": 2, "numbered_as_original": 0, "access_left_out": 0}
 
 
 def test_the_archive_still_holds_every_original(place: Path) -> None:
@@ -186,7 +186,7 @@ def test_without_the_right_the_extract_has_the_number_of_the_original(
     noarkit.extract("package", archive="embedded:first")
     assert [text(one, "versjonsnummer") for one in objects(tmp_path / "package")] == ["1"] * 5
     report = json.loads((tmp_path / "package.not-in-form.json").read_text("utf-8"))
-    assert report["copies"] == {"originals_left_out": 2, "numbered_as_original": 2}
+    assert report["copies"] == {"originals_left_out": 2, "numbered_as_original": 2, "access_left_out": 0}
 
 
 def test_the_validator_names_only_what_has_no_copy(place: Path) -> None:
