@@ -192,7 +192,7 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
         yield texts.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
     if facts.get("copies"):
         yield texts.say("plan.copies", **facts["copies"])
-    if facts.get("copies", {}).get("access"):
+    if (facts.get("copies") or {}).get("access"):
         yield texts.say("plan.access-copies", **facts["copies"])
     screening = facts.get("screening", {})
     if screening.get("screened") or screening.get("undecided"):

@@ -32,14 +32,15 @@ _MOST_REPEATED_ROWS = 10_000
 """So many equal rows with something in them are no table that anybody wrote."""
 
 
-def ods_rows(file: BinaryIO) -> Iterator[tuple[str, list[str]]]:
-    """The rows of every sheet that is shown, each with the name of its sheet. Raises `PackageFault`."""
+def ods_rows(file: BinaryIO, *, hidden: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """The rows of every sheet that is shown, of `hidden` ones too where they are wanted, each with the name of its
+    sheet. Raises `PackageFault`."""
     try:
         with zipfile.ZipFile(file) as archive:
             parts = main_parts(Package(archive, tuple(archive.namelist()), _MOST_CELLS))
             if parts.format != "ods":
                 raise PackageFault(where="ods", why="broken-workbook", detail=parts.main)
-            yield from _rows(parts.package, parts.main)
+            yield from _rows(parts.package, parts.main, takes_hidden=hidden)
     except (DocumentRefused, zipfile.BadZipFile, ValueError) as error:
         raise PackageFault(where="ods", why="broken-workbook", detail=str(error)) from error
 
@@ -104,7 +105,7 @@ def _stored_value(cell: Any, epoch: datetime) -> tuple[CellValue, bool]:
     return _value(cell), False
 
 
-def _rows(package: Package, main: str) -> Iterator[tuple[str, list[str]]]:
+def _rows(package: Package, main: str, *, takes_hidden: bool) -> Iterator[tuple[str, list[str]]]:
     hidden = set[str]()
     style, sheet, is_shown, depth, waiting = "", "", True, 0, 0
     for event, element in package.elements(main, frozenset({_ROW}), _TAGS):
@@ -118,7 +119,7 @@ def _rows(package: Package, main: str) -> Iterator[tuple[str, list[str]]]:
             depth += 1 if starts else -1
             if starts and depth == 1:
                 sheet, waiting = element.get(f"{_TABLE}name", ""), 0
-                is_shown = element.get(f"{_TABLE}style-name", "") not in hidden
+                is_shown = takes_hidden or element.get(f"{_TABLE}style-name", "") not in hidden
         elif not starts and depth == 1 and is_shown:
             cells, times = _cells(element), _number(element.get(f"{_TABLE}number-rows-repeated"))
             if not cells:

@@ -247,10 +247,11 @@ class _Sides:
 
     def _gates(self, copy: StoredCopy, document: StoredDocument) -> Iterator[dict[str, str]]:
         """The gates that looked at a copy, and what they said."""
-        of_pdf = document.identity is not None and document.identity.media_type == "application/pdf"
+        media_type = (document.identity.media_type if document.identity is not None else None) or ""
+        of_pdf, of_picture = media_type == "application/pdf", media_type.startswith("image/")
         undecided = {_UNDECIDED.get(finding.code) for finding in copy.findings}
         for gate, verdict in copy.verdicts.items():
-            if has_judged(gate, copy.target, of_pdf=of_pdf):
+            if has_judged(gate, copy.target, of_pdf=of_pdf, of_picture=of_picture):
                 key = ("copies", "gate", gate)
                 text = self._words.text(*key) if self._words.has(*key) else gate
                 result = "none" if gate in undecided else "pass" if verdict == "pass" else "fail"

@@ -22,7 +22,7 @@ from noarkit.safe.sandbox import Limits
 from noarkit.words.texts import LANGUAGES, fields, texts
 from tests.package_code import MODULES, PACKAGE, nodes_of
 
-TARGETS = ("pdfa-2b", "pdf", "png", "tiff", "utf-8", "odt", "ods", "flac", "matroska")
+TARGETS = ("pdfa-2b", "pdf", "png", "tiff", "utf-8", "odt", "ods", "flac", "matroska", "siard")
 PDF, WORD = "application/pdf", "application/msword"
 
 

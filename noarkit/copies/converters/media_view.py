@@ -105,13 +105,13 @@ class MediaView:
         if facts.seconds and abs(copy.seconds - facts.seconds) > _MOST_APART_S:
             return Failure(Reason.IMAGE_DIFFERS, {"what": "length", "seconds": round(copy.seconds, 1)})
         for stream in streams:
-            kind, output = ("picture", _LOOKS) if ":v" in stream else ("sound", _LOUDNESS)
+            kind, output = ("video", _LOOKS) if ":v" in stream else ("audio", _LOUDNESS)
             moments = [self._moments(file, stream, output, place) for file in (place.source, made)]
             fault = next((one for one in moments if isinstance(one, Failure)), None)
             if fault is not None:
                 return fault
             original, view = (one for one in moments if not isinstance(one, Failure))
-            if (_looks_different if kind == "picture" else _sounds_different)(original, view):
+            if (_looks_different if kind == "video" else _sounds_different)(original, view):
                 return Failure(Reason.IMAGE_DIFFERS, {"what": kind})
         return list(_losses(facts, copy))
 
@@ -159,11 +159,11 @@ def _codecs(task: Task, facts: MediaFacts) -> tuple[str, ...]:
 
 def _sounds_different(original: bytes, view: bytes) -> bool:
     """True where the loudness goes another way, or is another altogether: mixed channels are a little softer."""
-    loudness = [_loudness(samples) for samples in (original, view)]
-    pairs = list(zip(*loudness, strict=False))
+    of_original = _loudness(original)
+    pairs = list(zip(of_original, _loudness(view), strict=False))
     if not pairs:
-        return bool(loudness[0])
-    before, after = (sum(values) or 1.0 for values in zip(*pairs, strict=True))
+        return bool(of_original)
+    before, after = sum(one for one, _ in pairs) or 1.0, sum(other for _, other in pairs) or 1.0
     if not 1 / _MOST_SOFTER <= after / before <= _MOST_SOFTER:
         return True
     loudest = max(one for one, _ in pairs) or 1.0

@@ -17,6 +17,7 @@ from noarkit.copies.converters.pdf import PDF_DECLARE, PDF_REPAIR
 from noarkit.copies.converters.pdf_view import PdfView
 from noarkit.copies.converters.pdftocairo import PdfToCairo
 from noarkit.copies.converters.snapshot import SNAPSHOT
+from noarkit.copies.converters.tables import TABLES
 from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.converters.views import PICTURE_VIEW
 from noarkit.copies.port import Converter
@@ -40,6 +41,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
         MAIL,
         SNAPSHOT,
         PICTURE_VIEW,
+        TABLES,
     )
     ghostscript = Ghostscript(sandbox, settings.program("ghostscript") or "")
     programs: tuple[Converter, ...] = (

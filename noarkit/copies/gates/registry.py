@@ -12,6 +12,7 @@ from noarkit.copies.gates.letters import LettersGate
 from noarkit.copies.gates.marks import MarksGate
 from noarkit.copies.gates.pages import PagesGate
 from noarkit.copies.gates.pictures import COMPARED_PICTURES, PageLookGate, PixelsGate
+from noarkit.copies.gates.tables import TablesGate
 from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
 from noarkit.copies.gates.views import ReducedGate, ViewGate
@@ -44,6 +45,7 @@ def all_gates(
         PixelsGate(),
         ViewGate(),
         ReducedGate(),
+        TablesGate(),
         TextGate(),
     )
     return (*gates, SecondOpinionGate(verapdf)) if verapdf else gates
@@ -56,7 +58,7 @@ def _text_of_pages(texts_of: TextsOf, path: Path) -> str | None:
         return None
 
 
-def has_judged(gate: str, target: str, *, of_pdf: bool) -> bool:
+def has_judged(gate: str, target: str, *, of_pdf: bool, of_picture: bool = False) -> bool:
     """True where a gate looks at what is made; of everything else it lets pass without a word."""
     if gate == "contents":
         return not of_pdf and (target.startswith("pdf") or target in OFFICE_TYPES)
@@ -64,9 +66,15 @@ def has_judged(gate: str, target: str, *, of_pdf: bool) -> bool:
         return has_words(target, of_pdf=of_pdf)
     if gate in ("look", "letters", "marks", "pages", "characters"):
         return target.startswith("pdf") and (of_pdf or gate in ("pages", "characters"))
+    if gate == "view":
+        return of_picture and target in ("jpeg", "pdf")
+    if gate == "reduced":
+        return of_pdf and target == "pdf"
     if gate in ("pdfa", "second-opinion"):
         return target.startswith("pdfa-")
-    return {"pixels": target in COMPARED_PICTURES, "text": target == "utf-8"}.get(gate, True)
+    return {"pixels": target in COMPARED_PICTURES, "text": target == "utf-8", "tables": target == "siard"}.get(
+        gate, True
+    )
 
 
 def pass_gates(gates: tuple[Gate, ...], task: Task, product: Product) -> tuple[Finding, ...] | Failure:
