@@ -22,7 +22,7 @@ COMMENT, DETAIL = "comment", "detail"
 _MIGRATION, _VALIDATION = "migration", "validation"
 _MIGRATED = re.compile(
     r"(?P<from_format>\S+) to (?P<to_format>\S+), rule (?P<rule>.+),"
-    r" sha256 (?P<source_sha256>[0-9a-f]{64}) to (?P<sha256>[0-9a-f]{64})"
+    r" sha256 (?P<source_sha256>[0-9a-f]{64}) to (?P<sha256>[0-9a-f]{64})(?:, for access)?"
 )
 _PASSED = re.compile(r"every check of the rule (?P<rule>.+) passed before the file counted as a copy")
 _TAKEN = re.compile(r"accepted as a copy by a person, as it is:(?: (?P<findings>.+))?")

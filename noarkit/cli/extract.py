@@ -125,6 +125,8 @@ def _print_result(session: Session, result: ExtractResult) -> None:
         lines.append(texts.say("extract.beside", count=result.beside, table=not_in_form.table_path(result.package)))
     if result.copies:
         lines.append(_copies_line(session, result))
+    if result.access_copies:
+        lines.append(texts.say("extract.access", count=result.access_copies, access_in=result.access_in))
     if result.access_left_out:
         lines.append(texts.say("extract.access-left-out", count=result.access_left_out))
     if result.formats_not_taken:

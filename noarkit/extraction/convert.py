@@ -8,7 +8,7 @@ call after a kill goes on. A bag takes a package as it stands, so that nothing o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from noarkit.forms.dias.write.package import forget_build as forget_dias_build
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.forms.package_form import FormName, Product
 from noarkit.forms.registry import known_forms, resolve
+from noarkit.model.conversions import PURPOSES
 from noarkit.results import HIDDEN, SPREAD, Result, count_of, json_field
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.verdict import Verdict
@@ -88,6 +89,9 @@ class ConvertResult(Result):
     copies: int = 0
     copies_in: str = field(default="", metadata=HIDDEN)
     originals_in: str = field(default="", metadata=HIDDEN)
+    access_copies: int = field(default=0, metadata=json_field(optional=True))
+    """Copies to be read that went along."""
+    access_in: str = field(default="", metadata=HIDDEN)
     holds_extract: bool = field(default=False, metadata=HIDDEN)
     verdict: Verdict | None = field(default=None, metadata=SPREAD)
 
@@ -128,7 +132,9 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
                 empty_folders=len(left_out.empty),
                 untold_events=statement.metadata.history.omitted,
                 unread=statement.unread,
-                copies=copies,
+                copies=copies.get("archive", 0),
+                access_copies=copies.get("access", 0),
+                access_in=places.get("access", ""),
                 copies_in=places.get("copies", ""),
                 originals_in=places.get("originals", ""),
                 holds_extract=any(part.content == NOARK for part in payload.parts),
@@ -182,21 +188,21 @@ def noted_result(note: MakingNote, options: ConvertOptions) -> ConvertResult:
 
 def _with_copies(
     source: Payload, options: ConvertOptions, target: Path, stack: ExitStack
-) -> tuple[Payload, int, dict[str, str]]:
-    """The payload under the names it gets, with the copies of its documents where there are any, how many, and where
-    they and their originals lie."""
+) -> tuple[Payload, Mapping[str, int], dict[str, str]]:
+    """The payload under the names it gets, with the copies of its documents where there are any, how many for each
+    purpose, and where they and their originals lie."""
     pairs: Pairs | None = None
     if options.copies is not None:
         source, pairs = with_store(source, options.copies, stack)
     elif options.originals is not None:
         source, pairs = with_originals(source, options.originals, stack)
     payload = rename_payload(source, options.form, target, stack)
-    if pairs is None or not pairs.count():
-        return payload, 0, {}
+    if pairs is None or not pairs:
+        return payload, {}, {}
     placements = place_parts(payload, options.form)
     derivations = stack.enter_context(closing(pairs.derivations(placements)))
     places: dict[str, str] = {placement.part.role: placement.above for placement in placements if placement.part.role}
-    return replace(payload, derivations=derivations), pairs.count(), places
+    return replace(payload, derivations=derivations), {purpose: pairs.count(purpose) for purpose in PURPOSES}, places
 
 
 def maker_of(product: Product) -> Callable[[Delivery, str], MadePackage]:

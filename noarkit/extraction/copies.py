@@ -108,11 +108,15 @@ def deliver_copies(store: ExtractStore, *, with_originals: bool, with_access: bo
 def _settle_access(store: ExtractStore, *, with_access: bool) -> int:
     """Leaves out the copies for reading, and says how many; those that go along are told by their conversion."""
     left_out = 0
-    store.db.execute("CREATE TABLE access_copy (copy INTEGER PRIMARY KEY)")
-    for copy, _, _, data, label, name in list(store.rows(_COPIES, (ACCESS_COPY_OF,))):
-        if _is_proven(data, source_of(str(name))):
+    store.db.execute("CREATE TABLE access_copy (copy INTEGER PRIMARY KEY, original INTEGER)")
+    for copy, document, sort, data, label, name in list(store.rows(_COPIES, (ACCESS_COPY_OF,))):
+        source = source_of(str(name))
+        original = store.db.execute(_ORIGINALS, (document, copy, source or "", sort, sort)).fetchone()
+        proven = _is_proven(data, source)
+        if proven:
             store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
-        store.db.execute("INSERT OR IGNORE INTO access_copy VALUES (?)", (copy,))
+        row = original[0] if proven and original is not None else None
+        store.db.execute("INSERT OR IGNORE INTO access_copy VALUES (?, ?)", (copy, row))
         if not with_access:
             left_out += store.db.execute("UPDATE version SET done = 2 WHERE rowid = ? AND done = 0", (copy,)).rowcount
     return left_out

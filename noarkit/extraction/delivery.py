@@ -44,6 +44,9 @@ def deliver(
             copies=converted.copies,
             copies_in=converted.copies_in,
             originals_in=converted.originals_in,
+            access_copies=converted.access_copies,
+            access_in=converted.access_in,
+            access_left_out=extracted.access_left_out - converted.access_copies,
         )
         note.write(asdict(delivered))
     conversion.forget()

@@ -1,28 +1,30 @@
 """Copies beside the documents that they were made of: two parts of what goes into a package, and what made the one of
 the other.
 
-A package with representations has the originals in `rep1` and the copies in `rep2`; any other in the folders
-`original/` and `archive/` of its content. An extract stays where its readers look for it, and holds the copies itself.
+A package with representations has the originals in `rep1`, the copies in `rep2`, and copies to be read in `access`; any
+other in the folders `original/`, `archive/` and `access/` of its content. An extract stays where its readers look for
+it, and holds the copies itself.
 """
 
 from __future__ import annotations
 
 import csv
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 
 from noarkit.errors import ItemUnreadable, UsageFault
-from noarkit.extraction.payload import Part, Payload
+from noarkit.extraction.payload import Part, Payload, Role
 from noarkit.extraction.renamed import PartPlacement
 from noarkit.forms.container.building import File
 from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import FileFacts
 from noarkit.graph.entity import Content
-from noarkit.model.conversions import Conversion, details_text, parse_details
+from noarkit.model.conversions import PURPOSES, Conversion, Purpose, details_text, parse_details
 from noarkit.safe.csv_files import cell_from_csv
 from noarkit.safe.digest import sha256_of, sha256_of_stream
 from noarkit.safe.scratch import scratch
@@ -31,7 +33,9 @@ from noarkit.wings import require_wing
 
 FILES, PAIRS = "files", "pairs.csv"
 PAIR_COLUMNS = ("copy", "original", "in_extract", "details")
-_ORIGINALS, _COPIES = "rep1", "rep2"
+ACCESS_FILES = "access"
+_ORIGINALS, _COPIES, _ACCESS = "rep1", "rep2", "access"
+_ROLES: Mapping[Purpose, Role] = {"archive": "copies", "access": "access"}
 _BATCH = 500
 
 
@@ -43,7 +47,7 @@ class Pairs:
         self._db.execute(
             "CREATE TABLE pair (copy TEXT PRIMARY KEY, twin TEXT UNIQUE, original TEXT NOT NULL,"
             " beside INTEGER NOT NULL, details TEXT NOT NULL,"
-            " path TEXT NOT NULL, size INTEGER NOT NULL, media TEXT NOT NULL)"
+            " path TEXT NOT NULL, size INTEGER NOT NULL, media TEXT NOT NULL, purpose TEXT NOT NULL)"
         )
         self._db.execute("CREATE INDEX pair_original ON pair (original)")
 
@@ -52,21 +56,25 @@ class Pairs:
     ) -> bool:
         """Remembers a pair; False where the name of the copy is taken. `file` is where the copy lies, its size and its
         media type; `beside` says that the original is in the same part as the copy."""
-        values = (copy, copy.casefold(), original, beside, details_text(conversion), *file)
+        values = (copy, copy.casefold(), original, beside, details_text(conversion), *file, conversion.purpose)
         try:
-            self._db.execute("INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            self._db.execute("INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         except sqlite3.IntegrityError:
             return False
         return True
 
-    def count(self) -> int:
-        """How many there are."""
-        return int(self._db.execute("SELECT count(*) FROM pair").fetchone()[0])
+    def count(self, purpose: Purpose = "archive") -> int:
+        """How many copies there are for a purpose."""
+        return int(self._db.execute("SELECT count(*) FROM pair WHERE purpose = ?", (purpose,)).fetchone()[0])
 
-    def files(self) -> Iterator[File]:
-        """The files of all copies."""
+    def __bool__(self) -> bool:
+        return any(self.count(purpose) for purpose in PURPOSES)
+
+    def files(self, purpose: Purpose = "archive") -> Iterator[File]:
+        """The files of all copies for a purpose."""
         for row in self._rows():
-            yield row[0], row[4], row[5], ""
+            if row[6] == purpose:
+                yield row[0], row[4], row[5], ""
 
     def copy_facts(self, name: str) -> FileFacts | None:
         """What is known of a copy."""
@@ -82,13 +90,13 @@ class Pairs:
 
     def derivations(self, placements: tuple[PartPlacement, ...]) -> Derivations:
         """The derivations of a package, by the paths of their files in it."""
-        copies = next(placement for placement in placements if placement.part.role == "copies")
-        originals = next((placement for placement in placements if placement.part.role == "originals"), copies)
+        by_role = {placement.part.role: placement for placement in placements}
         known = Derivations()
         for copy, original, beside, details, *_ in self._rows():
             conversion = parse_details(details)
             assert conversion is not None  # noqa: S101  # as it was written
-            source = copies if beside else originals
+            copies = by_role[_ROLES[conversion.purpose]]
+            source = by_role["copies"] if beside or "originals" not in by_role else by_role["originals"]
             known.add(_path(copies, copy), _path(source, original), conversion)
         return known
 
@@ -96,9 +104,10 @@ class Pairs:
         """Forgets everything."""
         self._db.close()
 
-    def _rows(self) -> Iterator[tuple[str, str, int, str, str, int]]:
+    def _rows(self) -> Iterator[tuple[str, str, int, str, str, int, str]]:
         last = ""
-        sql = "SELECT copy, original, beside, details, path, size FROM pair WHERE copy > ? ORDER BY copy LIMIT ?"
+        columns = "copy, original, beside, details, path, size, purpose"
+        sql = f"SELECT {columns} FROM pair WHERE copy > ? ORDER BY copy LIMIT ?"  # noqa: S608  # ours
         while rows := self._db.execute(sql, (last, _BATCH)).fetchall():
             yield from rows
             last = rows[-1][0]
@@ -110,23 +119,29 @@ def with_store(payload: Payload, copies: Path, stack: ExitStack) -> tuple[Payloa
         raise UsageFault(what="bad-value", where="--copies")
     part, pairs = payload.parts[0], stack.enter_context(closing(Pairs()))
     _look_up(part, copies, pairs)
-    if not pairs.count():
+    if not pairs:
         return payload, pairs
     originals = replace(part, name=_ORIGINALS, role="originals", facts=_either(part.facts, pairs.original_facts))
-    made = Part(_COPIES, "files", pairs.files, str(copies), facts=pairs.copy_facts, role="copies")
-    return replace(payload, parts=(originals, made)), pairs
+    made = tuple(
+        Part(name, "files", partial(pairs.files, purpose), str(copies), facts=pairs.copy_facts, role=_ROLES[purpose])
+        for name, purpose in ((_COPIES, PURPOSES[0]), (_ACCESS, PURPOSES[1]))
+        if pairs.count(purpose)
+    )
+    return replace(payload, parts=(originals, *made)), pairs
 
 
 def with_originals(payload: Payload, folder: Path, stack: ExitStack) -> tuple[Payload, Pairs]:
-    """An extract with the originals of the copies in it, as they were fetched into `folder`."""
+    """An extract with the originals of the copies in it, and with copies to be read, as they were fetched into
+    `folder`."""
     pairs = stack.enter_context(closing(Pairs()))
     with (folder / PAIRS).open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file, delimiter=";"):
             copy, original, inside, details = (cell_from_csv(row[name]) for name in PAIR_COLUMNS)
             conversion = parse_details(details)
             assert conversion is not None  # noqa: S101  # as the extract wrote it
-            pairs.add(copy, original, conversion, ("", 0, ""), beside=inside == "1")
-    if not pairs.count():
+            media_type = guess_type(copy)[0] or "" if conversion.purpose == "access" else ""
+            pairs.add(copy, original, conversion, ("", 0, media_type), beside=inside == "1")
+    if not pairs:
         return payload, pairs
     extract = replace(
         payload.parts[0],
@@ -134,13 +149,16 @@ def with_originals(payload: Payload, folder: Path, stack: ExitStack) -> tuple[Pa
         role="copies",
         facts=_either(payload.parts[0].facts, _either(pairs.copy_facts, pairs.original_facts)),
     )
-    root = folder / FILES
-    if not root.is_dir():
-        return replace(payload, parts=(extract,)), pairs
-    originals = Part(
-        _ORIGINALS, "files", partial(_files_below, root), str(root), facts=pairs.original_facts, role="originals"
+    beside: dict[Role, Part] = {}
+    places: tuple[tuple[str, Role, Path, Callable[[str], FileFacts | None]], ...] = (
+        (_ORIGINALS, "originals", folder / FILES, pairs.original_facts),
+        (_ACCESS, "access", folder / ACCESS_FILES, pairs.copy_facts),
     )
-    return replace(payload, parts=(originals, extract)), pairs
+    for name, role, root, facts in places:
+        if root.is_dir():
+            beside[role] = Part(name, "files", partial(_files_below, root), str(root), facts=facts, role=role)
+    parts = (beside.get("originals"), extract, beside.get("access"))
+    return replace(payload, parts=tuple(part for part in parts if part is not None)), pairs
 
 
 def _files_below(root: Path) -> Iterator[File]:

@@ -46,6 +46,8 @@ _CONTENT_TYPES = {
 _MEDIA_TYPE = re.compile(
     r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]*", re.IGNORECASE
 )
+_KINDS = {"copies": "PRESERVATION", "access": "ACCESS"}
+"""What E-ARK calls a representation of copies, by what they are for."""
 _DIAS_FOLDERS = {"documentation": "documentation", "other": "other", "schema": "schemas"}
 _OWN_OF_DIAS = ("ead.", "eac-cpf")
 
@@ -234,7 +236,7 @@ def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> 
         other_type,
         facts.category if facts.category in spec.CONTENT_CATEGORIES else category,
         label=facts.label,
-        kind=facts.kind or ("PRESERVATION" if part.role == "copies" else "ORIGINAL"),
+        kind=facts.kind or _KINDS.get(part.role, "ORIGINAL"),
         metadata=_metadata(documents),
         documentation=_documents(documents, "documentation"),
         schemas=_documents(documents, "schema"),
@@ -244,7 +246,7 @@ def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> 
 
 def _made_of(part: Part, payload: Payload) -> tuple[str, ...]:
     """The representation whose files a representation has copies of."""
-    if part.role != "copies":
+    if part.role not in _KINDS:
         return ()
     return tuple(other.folder for other in payload.parts if other.role == "originals")
 

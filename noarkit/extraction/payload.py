@@ -46,7 +46,7 @@ from noarkit.safe.workplace import temporary_folder
 from noarkit.sources.files.folders import kind_of
 
 Content = Literal["noark5", "siard", "files"]
-Role = Literal["", "originals", "copies"]
+Role = Literal["", "originals", "copies", "access"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _SEALED = "dias"
@@ -62,7 +62,7 @@ _SAME_NAMES = NameMapping()
 class Part:
     """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
     which `includes` says what belongs to them; `facts` are what is said of each by its name. `role` is what they are to
-    another part: the originals of copies, or the copies."""
+    another part: the originals of copies, the copies, or copies to be read."""
 
     name: str
     content: Content

@@ -25,7 +25,7 @@ from noarkit.safe.portable import portable_part, portable_path, repaired_path
 NOARK = "noark5"
 TOO_LONG = "path-too-long"
 _SHOWN = 20
-_FOLDERS: Mapping[str, str] = MappingProxyType({"originals": "original/", "copies": "archive/"})
+_FOLDERS: Mapping[str, str] = MappingProxyType({"originals": "original/", "copies": "archive/", "access": "access/"})
 _CODES: Mapping[str, str] = MappingProxyType(
     {NOT_CARRIED: "", SECRETS: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code}
 )

@@ -99,6 +99,11 @@ class ExtractSettings:
     keep_note: bool = False
     """True for a caller that goes on with the package, and calls `making_note.forget_note` when that is done."""
 
+    @property
+    def access_inside(self) -> bool:
+        """True where copies to be read are among the documents of the extract; else they are a part of their own."""
+        return self.with_access and self.originals is None
+
 
 @dataclass(frozen=True, slots=True)
 class ExtractResult(Result):
@@ -132,6 +137,9 @@ class ExtractResult(Result):
     copies_in: str = field(default="", metadata=json_field(optional=True))
     originals_in: str = field(default="", metadata=json_field(optional=True))
     originals_left_out: int = field(default=0, metadata=json_field(optional=True))
+    access_copies: int = field(default=0, metadata=json_field(optional=True))
+    """Copies for reading that are a part of the package of their own, in its folder `access_in`."""
+    access_in: str = field(default="", metadata=json_field(optional=True))
     access_left_out: int = field(default=0, metadata=json_field(optional=True))
     """Copies for reading that are not delivered."""
     loads: tuple[Load, ...] = field(default=(), metadata=json_field(optional=True))
@@ -179,7 +187,7 @@ def extract(
         run.check_empty()
         run.check_open()
         put_creators(store, settings.facts.metadata.creators)
-        deliver_copies(store, with_originals=settings.with_originals, with_access=settings.with_access)
+        deliver_copies(store, with_originals=settings.with_originals, with_access=settings.access_inside)
         business = _business(run.administration)
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
@@ -229,8 +237,8 @@ def _with_formats(
 def extraction_note(target: Path, form: str, settings: ExtractSettings, mime_compat: bool = False) -> MakingNote:
     """The note on an extract, which another of the same selection in the same form goes on with."""
     form = f"{form} mime-compat" if mime_compat else form
-    options = (settings.include_open, settings.carry, settings.with_originals, settings.change_log)
-    options += ("access",) if settings.with_access else ()
+    access = ("access",) if settings.with_access else ()
+    options = (settings.include_open, settings.carry, settings.with_originals, settings.change_log, *access)
     return MakingNote(target, "extract", (form, dict(settings.selection.description), *options))
 
 
@@ -306,7 +314,7 @@ class _Run:
             self.remote.fetch_files(files, package)
         begin_sync()
         if settings.originals is not None:
-            fetch_originals(archive, store, settings.originals, settings.pause)
+            fetch_originals(archive, store, settings.originals, settings.pause, with_access=settings.with_access)
 
     def is_whole_archive(self) -> bool:
         """True if nothing was left out by selection."""

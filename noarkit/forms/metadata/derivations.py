@@ -24,6 +24,8 @@ ACCEPTED = "accepted as a copy by a person, as it is:"
 DERIVATION, HAS_SOURCE, IS_SOURCE_OF = "derivation", "has source", "is source of"
 SOURCE_ROLE, OUTCOME_ROLE = "source", "outcome"
 SUCCESS = "success"
+FOR_ACCESS = ", for access"
+"""How the detail of the event ends that made a copy to be read."""
 _VERSIONED = re.compile(r"(?P<name>\D.*?) (?P<version>\d\S*)(?: .*)?")
 _TOOL, _MAKER = "software", "name"
 _BATCH = 500
@@ -128,11 +130,12 @@ def derivation_events(package: str, id_type: str, derivation: Derivation) -> tup
     copy, source = (id_type, derivation.copy_id), (id_type, derivation.source_id)
     formats = f"{conversion.source_format} to {conversion.result_format}, rule {conversion.rule}"
     sums = f"sha256 {conversion.source_sha256} to {conversion.result_sha256}"
+    purpose = FOR_ACCESS if conversion.purpose == "access" else ""
     migration = Event(
         migration_identifier(package, derivation.copy),
         MIGRATION,
         conversion.made_at,
-        f"{formats}, {sums}",
+        f"{formats}, {sums}{purpose}",
         ((SUCCESS, ", ".join(conversion.findings)),),
         tuple(dict.fromkeys(agent.identifier for agent in (_tool(conversion), _maker(conversion)))),
         (source, copy),

@@ -23,7 +23,10 @@ from noarkit.safe.scratch import scratch
 
 _SHA256_LENGTH = 64
 _OWN_NAMES = ("software", "name")
-_DETAIL = re.compile(r"(?P<source>\S+) to (?P<result>\S+), rule (?P<rule>.+), sha256 [0-9a-f]{64} to [0-9a-f]{64}")
+_DETAIL = re.compile(
+    r"(?P<source>\S+) to (?P<result>\S+), rule (?P<rule>.+), sha256 [0-9a-f]{64} to [0-9a-f]{64}"
+    r"(?P<access>, for access)?"
+)
 
 
 class DerivedFiles:
@@ -149,6 +152,7 @@ class DerivedFiles:
                 tuple((note or "").split(", ")) if note else (),
                 person or "",
                 accepted_at or "",
+                "access" if match and match["access"] else "archive",
             )
             content = content_of(contents, package, entry, size)
             facts = (content.locator, size, content.modified_ns, content.media_type)
