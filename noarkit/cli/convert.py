@@ -54,6 +54,8 @@ def _lines(session: Session, result: ConvertResult, form: str) -> list[str]:
     lines = [texts.say("convert.made", path=result.package), texts.say(contents_key, files=result.files, **count)]
     if result.copies:
         lines.append(texts.say("convert.copies", count=result.copies))
+    if result.access_copies:
+        lines.append(texts.say("convert.access", count=result.access_copies, access_in=result.access_in))
     if result.defaults:
         lines.append(texts.say("convert.defaults"))
     if result.as_text:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 
@@ -36,6 +37,7 @@ PAIR_COLUMNS = ("copy", "original", "in_extract", "details")
 ACCESS_FILES = "access"
 _ORIGINALS, _COPIES, _ACCESS = "rep1", "rep2", "access"
 _ROLES: Mapping[Purpose, Role] = {"archive": "copies", "access": "access"}
+_NAMES: Mapping[Purpose, str] = {"archive": _COPIES, "access": _ACCESS}
 _BATCH = 500
 
 
@@ -45,9 +47,10 @@ class Pairs:
     def __init__(self) -> None:
         self._db = scratch()
         self._db.execute(
-            "CREATE TABLE pair (copy TEXT PRIMARY KEY, twin TEXT UNIQUE, original TEXT NOT NULL,"
+            "CREATE TABLE pair (copy TEXT NOT NULL, twin TEXT NOT NULL, original TEXT NOT NULL,"
             " beside INTEGER NOT NULL, details TEXT NOT NULL,"
-            " path TEXT NOT NULL, size INTEGER NOT NULL, media TEXT NOT NULL, purpose TEXT NOT NULL)"
+            " path TEXT NOT NULL, size INTEGER NOT NULL, media TEXT NOT NULL, purpose TEXT NOT NULL,"
+            " PRIMARY KEY (purpose, copy), UNIQUE (purpose, twin))"
         )
         self._db.execute("CREATE INDEX pair_original ON pair (original)")
 
@@ -72,13 +75,13 @@ class Pairs:
 
     def files(self, purpose: Purpose = "archive") -> Iterator[File]:
         """The files of all copies for a purpose."""
-        for row in self._rows():
-            if row[6] == purpose:
-                yield row[0], row[4], row[5], ""
+        for row in self._rows(purpose):
+            yield row[0], row[4], row[5], ""
 
-    def copy_facts(self, name: str) -> FileFacts | None:
+    def copy_facts(self, name: str, purpose: Purpose = "archive") -> FileFacts | None:
         """What is known of a copy."""
-        row = self._db.execute("SELECT details, media FROM pair WHERE copy = ?", (name,)).fetchone()
+        query = "SELECT details, media FROM pair WHERE purpose = ? AND copy = ?"
+        row = self._db.execute(query, (purpose, name)).fetchone()
         conversion = parse_details(row[0]) if row is not None else None
         return None if conversion is None else FileFacts(puid=_puid(conversion.result_format), media_type=row[1])
 
@@ -92,7 +95,7 @@ class Pairs:
         """The derivations of a package, by the paths of their files in it."""
         by_role = {placement.part.role: placement for placement in placements}
         known = Derivations()
-        for copy, original, beside, details, *_ in self._rows():
+        for copy, original, beside, details, *_ in chain.from_iterable(map(self._rows, PURPOSES)):
             conversion = parse_details(details)
             assert conversion is not None  # noqa: S101  # as it was written
             copies = by_role[_ROLES[conversion.purpose]]
@@ -104,11 +107,13 @@ class Pairs:
         """Forgets everything."""
         self._db.close()
 
-    def _rows(self) -> Iterator[tuple[str, str, int, str, str, int, str]]:
+    def _rows(self, purpose: Purpose) -> Iterator[tuple[str, str, int, str, str, int]]:
         last = ""
-        columns = "copy, original, beside, details, path, size, purpose"
-        sql = f"SELECT {columns} FROM pair WHERE copy > ? ORDER BY copy LIMIT ?"  # noqa: S608  # ours
-        while rows := self._db.execute(sql, (last, _BATCH)).fetchall():
+        sql = (
+            "SELECT copy, original, beside, details, path, size FROM pair WHERE purpose = ? AND copy > ?"
+            " ORDER BY copy LIMIT ?"
+        )
+        while rows := self._db.execute(sql, (purpose, last, _BATCH)).fetchall():
             yield from rows
             last = rows[-1][0]
 
@@ -123,8 +128,15 @@ def with_store(payload: Payload, copies: Path, stack: ExitStack) -> tuple[Payloa
         return payload, pairs
     originals = replace(part, name=_ORIGINALS, role="originals", facts=_either(part.facts, pairs.original_facts))
     made = tuple(
-        Part(name, "files", partial(pairs.files, purpose), str(copies), facts=pairs.copy_facts, role=_ROLES[purpose])
-        for name, purpose in ((_COPIES, PURPOSES[0]), (_ACCESS, PURPOSES[1]))
+        Part(
+            _NAMES[purpose],
+            "files",
+            partial(pairs.files, purpose),
+            str(copies),
+            facts=partial(pairs.copy_facts, purpose=purpose),
+            role=_ROLES[purpose],
+        )
+        for purpose in PURPOSES
         if pairs.count(purpose)
     )
     return replace(payload, parts=(originals, *made)), pairs
@@ -152,7 +164,7 @@ def with_originals(payload: Payload, folder: Path, stack: ExitStack) -> tuple[Pa
     beside: dict[Role, Part] = {}
     places: tuple[tuple[str, Role, Path, Callable[[str], FileFacts | None]], ...] = (
         (_ORIGINALS, "originals", folder / FILES, pairs.original_facts),
-        (_ACCESS, "access", folder / ACCESS_FILES, pairs.copy_facts),
+        (_ACCESS, "access", folder / ACCESS_FILES, partial(pairs.copy_facts, purpose="access")),
     )
     for name, role, root, facts in places:
         if root.is_dir():
