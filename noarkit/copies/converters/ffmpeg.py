@@ -21,7 +21,6 @@ _QUIET = ("-nostdin", "-hide_banner", "-v", "error")
 _LOCAL = ("-protocol_whitelist", "file,pipe")
 _STREAM = re.compile(r"^  Stream #0:\d+.*?: (Video|Audio|Subtitle|Data|Attachment)\b(.*)$", re.MULTILINE)
 _VERSION = re.compile(r"ffmpeg version (\S+)")
-_DURATION = re.compile(r"^  Duration: (\d+):(\d\d):(\d\d\.\d+)", re.MULTILINE)
 _PIXELS = re.compile(r", (\d{2,5})x(\d{2,5})\b")
 _SAMPLES = re.compile(r", (\d+) Hz, (mono|stereo|\d+ channels|\S+)")
 _CHANNELS = {"mono": 1, "stereo": 2}
@@ -30,10 +29,9 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class MediaFacts:
-    """What a file of sound or video holds: the kinds of its streams, how long it is, and its size and channels."""
+    """What a file of sound or video holds: the kinds of its streams, and the size and channels of the first ones."""
 
     kinds: tuple[str, ...]
-    seconds: float = 0.0
     size: tuple[int, int] = (0, 0)
     rate_hz: int = 0
     channels: int = 0
@@ -84,7 +82,7 @@ class Ffmpeg:
         streams = _STREAM.findall(completed.stderr)
         if not streams:
             return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
-        return _facts(streams, completed.stderr)
+        return _facts(streams)
 
     def decode(self, file: Path, streams: Sequence[str], output: Sequence[str], place: Workplace) -> Completed:
         """Decodes streams of a file, and writes what `output` says."""
@@ -107,14 +105,12 @@ def failure_of(completed: Completed) -> Failure | None:
     return None
 
 
-def _facts(streams: Sequence[tuple[str, str]], told: str) -> MediaFacts:
+def _facts(streams: Sequence[tuple[str, str]]) -> MediaFacts:
     video = next((words for kind, words in streams if kind == "Video"), "")
     audio = next((words for kind, words in streams if kind == "Audio"), "")
-    duration, pixels, samples = _DURATION.search(told), _PIXELS.search(video), _SAMPLES.search(audio)
-    hours, minutes, seconds = map(float, duration.groups()) if duration else (0.0, 0.0, 0.0)
+    pixels, samples = _PIXELS.search(video), _SAMPLES.search(audio)
     return MediaFacts(
         tuple(kind for kind, _ in streams),
-        hours * 3600 + minutes * 60 + seconds,
         (int(pixels[1]), int(pixels[2])) if pixels else (0, 0),
         int(samples[1]) if samples else 0,
         _channel_count(samples[2]) if samples else 0,

@@ -32,7 +32,8 @@ _HEARD_HZ, _WINDOW = 8_000, 800
 _LOUDNESS = ("-ac", "1", "-ar", str(_HEARD_HZ), "-f", "s16le")
 _WIDTH, _HEIGHT = 64, 36
 _LOOKS = ("-vf", f"fps=1,scale={_WIDTH}:{_HEIGHT}:flags=area,format=gray", "-f", "rawvideo")
-_MOST_APART_S = 0.5
+_FRAME, _HALF_SECOND = _WIDTH * _HEIGHT, _HEARD_HZ
+"""In bytes, how much longer or shorter a picture and a sound may be: a frame of a second, or half a second."""
 _MOST_LOUDNESS, _MOST_SHADES = 0.1, 16.0
 """How far the loudness (of the loudest moment) and the shades of a frame (of 255) may be apart on average."""
 _MOST_SOFTER = 2.5
@@ -102,15 +103,15 @@ class MediaView:
         copy = self._ffmpeg.facts(made, place)
         if isinstance(copy, Failure):
             return copy
-        if facts.seconds and abs(copy.seconds - facts.seconds) > _MOST_APART_S:
-            return Failure(Reason.IMAGE_DIFFERS, {"what": "length", "seconds": round(copy.seconds, 1)})
         for stream in streams:
-            kind, output = ("video", _LOOKS) if ":v" in stream else ("audio", _LOUDNESS)
+            kind, output, apart = ("video", _LOOKS, _FRAME) if ":v" in stream else ("audio", _LOUDNESS, _HALF_SECOND)
             moments = [self._moments(file, stream, output, place) for file in (place.source, made)]
             fault = next((one for one in moments if isinstance(one, Failure)), None)
             if fault is not None:
                 return fault
             original, view = (one for one in moments if not isinstance(one, Failure))
+            if abs(len(original) - len(view)) > apart:
+                return Failure(Reason.IMAGE_DIFFERS, {"what": "length"})
             if (_looks_different if kind == "video" else _sounds_different)(original, view):
                 return Failure(Reason.IMAGE_DIFFERS, {"what": kind})
         return list(_losses(facts, copy))
@@ -180,14 +181,13 @@ def _loudness(raw: bytes) -> list[float]:
 
 
 def _looks_different(original: bytes, view: bytes) -> bool:
-    size = _WIDTH * _HEIGHT
-    frames = min(len(original), len(view)) // size
-    if abs(len(original) - len(view)) > size or (original and not frames):
+    frames = min(len(original), len(view)) // _FRAME
+    if original and not frames:
         return True
     apart = sum(
-        sum(abs(one - other) for one, other in zip(original[at : at + size], view[at : at + size], strict=True))
-        > _MOST_SHADES * size
-        for at in range(0, frames * size, size)
+        sum(abs(one - other) for one, other in zip(original[at : at + _FRAME], view[at : at + _FRAME], strict=True))
+        > _MOST_SHADES * _FRAME
+        for at in range(0, frames * _FRAME, _FRAME)
     )
     return apart > _MOST_DIFFERENT * frames
 
