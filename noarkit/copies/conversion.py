@@ -31,6 +31,8 @@ FINAL = frozenset(
 """Why a document has no copy by any converter. After all else the next one of its rule may try: the gates stay."""
 UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
 """Why a document cannot be kept as it is, so that another rule of the policy may be for it."""
+ORIGINAL_STANDS = frozenset({Reason.SIGNED, Reason.NOT_SMALLER})
+"""Why a document is kept as it is although its rule wants a copy."""
 T = TypeVar("T")
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from noarkit.copies.answers import answer_findings
 from noarkit.copies.by_hand import rule_by_hand, taken_copy
-from noarkit.copies.conversion import KEEP, UNKEPT
+from noarkit.copies.conversion import KEEP, ORIGINAL_STANDS, UNKEPT
 from noarkit.copies.explanation import MISSING_TOOLS
 from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
@@ -196,8 +196,8 @@ class Reading:
         also = self._planned(digest, identity, rule, rule.also) if rule.also else None
         if rule.action != "keep":
             number = self._planned(digest, identity, rule, rule.target)
-            made, other = self.store.copy(number), self.policy.otherwise(rule)
-            if other is not None and (made.state, made.reason) == ("failed", Reason.CONTENT_REFUSED):
+            planned, other = self.store.copy(number), self.policy.otherwise(rule)
+            if other is not None and (planned.state, planned.reason) == ("failed", Reason.CONTENT_REFUSED):
                 return self._by_rule(digest, identity, other)
             return number, also
         latest = self.store.latest(self._key(digest, identity, rule, ""))
@@ -280,7 +280,7 @@ class Reading:
         answer = answer_findings(rule, copy.findings, "kept" if copy.converter == KEEP else "made")
         if was_refused and answer.state != "failed":
             self.store.renew(copy.n, self.walk)
-        elif (answer.state, answer.reason) != (copy.state, copy.reason) and copy.reason is not Reason.SIGNED:
+        elif (answer.state, answer.reason) != (copy.state, copy.reason) and copy.reason not in ORIGINAL_STANDS:
             self.store.answer(copy.n, answer.state, answer.reason, answer.data)
 
     def _choice(self, latest: StoredCopy | None, rule: Rule, target: str) -> ConverterChoice | None:

@@ -124,8 +124,8 @@ def _settle_access(store: ExtractStore, *, with_access: bool) -> int:
 
 def _is_proven(data: object, source: str | None) -> bool:
     """True for a copy whose conversion names the source that its external id names."""
-    told = parse_details(str(orjson.loads(str(data))["f"].get("formatDetaljer", "")))
-    return source is not None and told is not None and told.source_sha256 == source
+    conversion = parse_details(str(orjson.loads(str(data))["f"].get("formatDetaljer", "")))
+    return source is not None and conversion is not None and conversion.source_sha256 == source
 
 
 def table_path(target: Path) -> Path:
@@ -137,8 +137,8 @@ def list_formats(store: ExtractStore, target: Path, package: Path, lang: str) ->
     """Lists what is delivered, in the folder `package`, in a format that no depot takes or in a state that none can
     use, with the reason in the language `lang`; there is no list where there is nothing."""
     path = table_path(target)
-    told = (int(store.fact(name) or 0) for name in (PAIRED, RENUMBERED, ACCESS_LEFT_OUT))
-    counts = FormatCounts(0, *told)
+    fact_counts = (int(store.fact(name) or 0) for name in (PAIRED, RENUMBERED, ACCESS_LEFT_OUT))
+    counts = FormatCounts(0, *fact_counts)
     # mostly there is nothing to list: then nothing need be looked up and sorted
     if all(_reason_of(row, package) is None for row in store.rows(_VERSIONS)):
         path.unlink(missing_ok=True)

@@ -127,7 +127,7 @@ def with_store(payload: Payload, copies: Path, stack: ExitStack) -> tuple[Payloa
     if not pairs:
         return payload, pairs
     originals = replace(part, name=_ORIGINALS, role="originals", facts=_either(part.facts, pairs.original_facts))
-    made = tuple(
+    copy_parts = tuple(
         Part(
             _NAMES[purpose],
             "files",
@@ -139,7 +139,7 @@ def with_store(payload: Payload, copies: Path, stack: ExitStack) -> tuple[Payloa
         for purpose in PURPOSES
         if pairs.count(purpose)
     )
-    return replace(payload, parts=(originals, *made)), pairs
+    return replace(payload, parts=(originals, *copy_parts)), pairs
 
 
 def with_originals(payload: Payload, folder: Path, stack: ExitStack) -> tuple[Payload, Pairs]:

@@ -80,36 +80,36 @@ class MediaView:
             streams = _streams(facts, task.target)
             if not streams:
                 return Failure(Reason.CONTENT_REFUSED, {"why": "streams", "streams": list(facts.kinds)})
-            made = place.outputs / f"copy.{task.target}"
-            output = (*_codecs(task, facts), "-map_metadata", "-1", str(made))
+            draft = place.outputs / f"copy.{task.target}"
+            output = (*_codecs(task, facts), "-map_metadata", "-1", str(draft))
             completed = self._ffmpeg.decode(place.source, streams, output, place)
             failure = failure_of(completed)
             if failure is not None:
                 return failure
-            if not made.is_file() or not made.stat().st_size:
+            if not draft.is_file() or not draft.stat().st_size:
                 return Failure(Reason.NO_RESULT)
-            findings = self._judge(made, facts, streams, place)
+            findings = self._judge(draft, facts, streams, place)
             if isinstance(findings, Failure):
                 return findings
-            result = task.folder / made.name
-            made.replace(result)
+            result = task.folder / draft.name
+            draft.replace(result)
         costs = (completed.cpu_s, completed.wall_s, completed.peak_bytes)
         return Product(result, "FFmpeg", version, tuple(findings), *costs)
 
     def _judge(
-        self, made: Path, facts: MediaFacts, streams: Sequence[str], place: Workplace
+        self, draft: Path, facts: MediaFacts, streams: Sequence[str], place: Workplace
     ) -> Sequence[Finding] | Failure:
         """What the copy lacks, or why it is none: too short, not as loud, or not the same to look at."""
-        copy = self._ffmpeg.facts(made, place)
+        copy = self._ffmpeg.facts(draft, place)
         if isinstance(copy, Failure):
             return copy
         for stream in streams:
             kind, output, apart = ("video", _LOOKS, _FRAME) if ":v" in stream else ("audio", _LOUDNESS, _HALF_SECOND)
-            moments = [self._moments(file, stream, output, place) for file in (place.source, made)]
-            fault = next((one for one in moments if isinstance(one, Failure)), None)
+            moments = [self._moments(file, stream, output, place) for file in (place.source, draft)]
+            fault = next((answer for answer in moments if isinstance(answer, Failure)), None)
             if fault is not None:
                 return fault
-            original, view = (one for one in moments if not isinstance(one, Failure))
+            original, view = (answer for answer in moments if not isinstance(answer, Failure))
             if abs(len(original) - len(view)) > apart:
                 return Failure(Reason.IMAGE_DIFFERS, {"what": "length"})
             if (_looks_different if kind == "video" else _sounds_different)(original, view):
@@ -164,11 +164,11 @@ def _sounds_different(original: bytes, view: bytes) -> bool:
     pairs = list(zip(of_original, _loudness(view), strict=False))
     if not pairs:
         return bool(of_original)
-    before, after = sum(one for one, _ in pairs) or 1.0, sum(other for _, other in pairs) or 1.0
+    before, after = sum(loud for loud, _ in pairs) or 1.0, sum(loud for _, loud in pairs) or 1.0
     if not 1 / _MOST_SOFTER <= after / before <= _MOST_SOFTER:
         return True
-    loudest = max(one for one, _ in pairs) or 1.0
-    apart = sum(abs(one - other * before / after) > _MOST_LOUDNESS * loudest for one, other in pairs)
+    loudest = max(loud for loud, _ in pairs) or 1.0
+    apart = sum(abs(loud - of_view * before / after) > _MOST_LOUDNESS * loudest for loud, of_view in pairs)
     return apart > _MOST_DIFFERENT * len(pairs)
 
 
@@ -185,7 +185,10 @@ def _looks_different(original: bytes, view: bytes) -> bool:
     if original and not frames:
         return True
     apart = sum(
-        sum(abs(one - other) for one, other in zip(original[at : at + _FRAME], view[at : at + _FRAME], strict=True))
+        sum(
+            abs(shade - of_view)
+            for shade, of_view in zip(original[at : at + _FRAME], view[at : at + _FRAME], strict=True)
+        )
         > _MOST_SHADES * _FRAME
         for at in range(0, frames * _FRAME, _FRAME)
     )

@@ -73,11 +73,11 @@ class PdfView:
             inputs.mkdir()
             outputs.mkdir()
             shutil.copyfile(task.source, inputs / "document.pdf")
-            made = outputs / "copy.pdf"
+            draft = outputs / "copy.pdf"
             arguments = (
                 *_SWITCHES,
                 *_picture_switches(task.rule),
-                f"-sOutputFile={made}",
+                f"-sOutputFile={draft}",
                 str(inputs / "document.pdf"),
             )
             completed = self._ghostscript.run(arguments, inputs, outputs, task.limits)
@@ -85,12 +85,12 @@ class PdfView:
                 return Failure(Reason(completed.reason))
             if completed.exit_code:
                 return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
-            if not made.is_file():
+            if not draft.is_file():
                 return Failure(Reason.NO_RESULT)
-            if made.stat().st_size >= task.source.stat().st_size:
-                return Failure(Reason.NOT_SMALLER, {"bytes": made.stat().st_size})
-            result = task.folder / made.name
-            made.replace(result)
+            if draft.stat().st_size >= task.source.stat().st_size:
+                return Failure(Reason.NOT_SMALLER, {"bytes": draft.stat().st_size})
+            result = task.folder / draft.name
+            draft.replace(result)
         tool, _, number = version.partition(" ")
         costs = (completed.cpu_s, completed.wall_s, completed.peak_bytes)
         return Product(result, tool, number, (), *costs)

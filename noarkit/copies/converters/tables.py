@@ -59,14 +59,14 @@ def book_rows(path: Path, format_name: str) -> Iterator[BookRow]:
     with path.open("rb") as file:
         if format_name == "xlsx":
             for sheet, row in rows_of_all(file):
-                yield from _filled(sheet, row.number, [cell.value for cell in row.cells])
+                yield from _if_filled(sheet, row.number, [cell.value for cell in row.cells])
         else:
             for sheet, rows in groupby(ods_rows(file, hidden=True), key=lambda row: row[0]):
                 for number, (_, values) in enumerate(rows, 1):
-                    yield from _filled(sheet, number, values)
+                    yield from _if_filled(sheet, number, values)
 
 
-def _filled(sheet: str, number: int, values: list[str]) -> Iterator[BookRow]:
+def _if_filled(sheet: str, number: int, values: list[str]) -> Iterator[BookRow]:
     if any(values):
         yield sheet, number, values
 
@@ -172,16 +172,16 @@ def make_tables(task: Task) -> Outcome:
     format_name = format_of_file(task.source, task.name, task.identity.media_type or "")
     if format_name not in TABULAR:
         return Failure(Reason.CONTENT_REFUSED, {"why": "target", "target": task.target})
-    made = task.folder / "copy.siard"
+    path = task.folder / "copy.siard"
     try:
         with closing(SheetTables(task.source, format_name, PurePosixPath(task.name).name)) as tables:
             if not tables.archive.tables():
                 return Failure(Reason.BLANK, {"pages": 0})
-            write_siard(tables, made, SiardOrder())
+            write_siard(tables, path, SiardOrder())
             findings = (Finding("tables-written", tables.counts),)
     except PackageFault as fault:
         return Failure(Reason.DAMAGED, {"why": str(fault.data.get("why", ""))})
-    return Product(made, "noarkit", __version__, findings)
+    return Product(path, "noarkit", __version__, findings)
 
 
 def column_names(headings: Sequence[str], width: int) -> list[str]:
@@ -191,7 +191,7 @@ def column_names(headings: Sequence[str], width: int) -> list[str]:
 
 def _table(name: str, sheet: _Sheet) -> Table:
     names = column_names(sheet.headings, sheet.width)
-    columns = (Column(one, type=kinds.type, nullable=True) for one, kinds in zip(names, sheet.kinds, strict=True))
+    columns = (Column(column, type=kinds.type, nullable=True) for column, kinds in zip(names, sheet.kinds, strict=True))
     number = Column(ROW, type="INTEGER", nullable=False)
     return Table(name, description=sheet.name, columns=(number, *columns), primary_key=Key("rows_of_sheet", (ROW,)))
 

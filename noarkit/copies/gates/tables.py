@@ -56,7 +56,9 @@ def _compare(originals: Iterator[BookRow], siard: Siard) -> Failure | None:
             missing += sum(map(bool, values))
             break
         missing += sum(
-            bool(one) for one, other in zip(_padded(values, len(copy[2])), copy[2], strict=False) if one != other
+            bool(value)
+            for value, copied in zip(_padded(values, len(copy[2])), copy[2], strict=False)
+            if value != copied
         )
     if missing or next(copies, None) is not None:
         return Failure(Reason.TEXT_MISSING, {"missing": missing, "cells": cells})

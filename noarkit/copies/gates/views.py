@@ -115,7 +115,7 @@ def _compare(task: Task, master: Image, views: Sequence[Image]) -> Sequence[Find
             return Failure(Reason.IMAGE_DIFFERS, {"page": number})
         for finding in _losses(frame, upright, expected):
             losses.setdefault(finding.code, dict(finding.data))
-    return (Finding("compressed-with-loss"), *(Finding(code, known) for code, known in losses.items()))
+    return (Finding("compressed-with-loss"), *(Finding(code, counts) for code, counts in losses.items()))
 
 
 def _has_size(view: Image, upright: Image, expected: float) -> bool:
