@@ -1,7 +1,4 @@
-"""Writes a folder of masters as a digitisation leaves them: pictures, a large scan, a ledger, and a recording.
-
-    python make.py saker
-"""
+"""Writes a folder of masters as a digitisation leaves them: pictures, a large scan, a ledger, and a recording."""
 
 from __future__ import annotations
 

@@ -35,9 +35,11 @@ def _video(tmp_path: Path, *more: str) -> Path:
     return _write(tmp_path / "film.mkv", *PICTURE, *more, "-c:v", "ffv1", "-level", "3", "-c:a", "flac")
 
 
-def _outcome(source: Path, target: str, tmp_path: Path, program: str = "ffmpeg", **options: object) -> Outcome:
+def _outcome(
+    source: Path, target: str, tmp_path: Path, options: dict[str, object] | None = None, program: str = "ffmpeg"
+) -> Outcome:
     name = {"mp3": "sound-view", "mp4": "video-view"}[target]
-    rule = Rule("read", (), "derive", (name,), target, options=options, purpose="access")
+    rule = Rule("read", (), "derive", (name,), target, options=options or {}, purpose="access")
     identity = Identity("fmt/141", "audio/x-wav", source.suffix[1:], "signature")
     (tmp_path / "out").mkdir()
     task = Task(source, source.name, identity, rule, target, tmp_path / "out", Limits(60.0, 240.0))
@@ -68,7 +70,7 @@ def test_sound_is_an_mp3_and_says_what_it_lacks(tmp_path: Path) -> None:
 
 
 def test_video_is_an_mp4_as_large_as_its_rule_says(tmp_path: Path) -> None:
-    outcome = _outcome(_video(tmp_path, *TONE), "mp4", tmp_path, **{"longest-side": 321})
+    outcome = _outcome(_video(tmp_path, *TONE), "mp4", tmp_path, {"longest-side": 321})
     video, sound = _streams(outcome)
     assert (video["codec_name"], video["width"], video["height"], sound["codec_name"]) == ("h264", 320, 180, "aac")
     assert isinstance(outcome, Product)
@@ -103,7 +105,7 @@ def test_what_is_no_sound_has_no_copy(tmp_path: Path) -> None:
 
 def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:
     source = _write(tmp_path / "tone.wav", *TONE)
-    assert _outcome(source, "mp3", tmp_path, "no-such-program") == Failure(
+    assert _outcome(source, "mp3", tmp_path, program="no-such-program") == Failure(
         Reason.TOOL_MISSING, {"tool": "no-such-program"}
     )
 

@@ -17,9 +17,11 @@ from tests.copies.access.made import master, product, task
 _ORIENTATION, _CAMERA, _MAKER = 0x0112, 0x8769, 0x9003
 
 
-def _judge(source: Path, tmp_path: Path, target: str = "jpeg", **options: object) -> list[Finding] | Failure:
+def _judge(
+    source: Path, tmp_path: Path, target: str = "jpeg", options: dict[str, object] | None = None
+) -> list[Finding] | Failure:
     """What becomes of a picture: the findings of its view, or why there is none."""
-    asked = task(source, target, "image/tiff", tmp_path / "out", **options)
+    asked = task(source, target, "image/tiff", tmp_path / "out", **(options or {}))
     ((_, made),) = PICTURE_VIEW.convert([asked])
     if isinstance(made, Failure):
         return made
@@ -29,7 +31,7 @@ def _judge(source: Path, tmp_path: Path, target: str = "jpeg", **options: object
 
 def test_a_view_is_as_large_as_its_rule_says_and_says_what_it_lacks(tmp_path: Path) -> None:
     master().save(tmp_path / "map.tif", dpi=(300, 300))
-    found = _judge(tmp_path / "map.tif", tmp_path, **{"longest-side": 300})
+    found = _judge(tmp_path / "map.tif", tmp_path, options={"longest-side": 300})
     sizes = {"original_width": 900, "original_height": 600, "width": 300, "height": 200}
     assert found == [Finding("compressed-with-loss"), Finding("resolution-reduced", sizes)]
     with Image.open(tmp_path / "out" / "copy.jpg") as view:
@@ -73,7 +75,7 @@ def test_several_frames_are_pages_and_no_jpeg(tmp_path: Path) -> None:
     frames[0].save(tmp_path / "case.tif", save_all=True, append_images=frames[1:])
     refused = _judge(tmp_path / "case.tif", tmp_path)
     assert refused == Failure(Reason.CONTENT_REFUSED, {"why": "frames", "frames": 2})
-    found = _judge(tmp_path / "case.tif", tmp_path, "pdf", **{"longest-side": 450})
+    found = _judge(tmp_path / "case.tif", tmp_path, "pdf", {"longest-side": 450})
     assert isinstance(found, list)
     assert [finding.code for finding in found] == ["compressed-with-loss", "resolution-reduced"]
 
