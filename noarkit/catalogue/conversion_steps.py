@@ -19,10 +19,12 @@ from noarkit.model.conversions import Comment, Conversion, parse_comment, parse_
 CONVERTED, ACCEPTED, COPIED, CHECKED = "converted", "accepted", "copied", "checked"
 COMMENT, DETAIL = "comment", "detail"
 """Facts of a step that are read when it is shown: the comment of a conversion, the detail of an event of PREMIS."""
+PURPOSE = "purpose"
+"""The fact of a step that says what a copy is for, where that is access."""
 _MIGRATION, _VALIDATION = "migration", "validation"
 _MIGRATED = re.compile(
     r"(?P<from_format>\S+) to (?P<to_format>\S+), rule (?P<rule>.+),"
-    r" sha256 (?P<source_sha256>[0-9a-f]{64}) to (?P<sha256>[0-9a-f]{64})(?:, for access)?"
+    r" sha256 (?P<source_sha256>[0-9a-f]{64}) to (?P<sha256>[0-9a-f]{64})(?P<access>, for access)?"
 )
 _PASSED = re.compile(r"every check of the rule (?P<rule>.+) passed before the file counted as a copy")
 _TAKEN = re.compile(r"accepted as a copy by a person, as it is:(?: (?P<findings>.+))?")
@@ -44,6 +46,7 @@ def steps_of(conversion: Conversion) -> tuple[CustodyStep, ...]:
         "to_format": conversion.result_format,
         "source_sha256": conversion.source_sha256,
         "findings": ", ".join(conversion.findings),
+        PURPOSE: _told_purpose(conversion),
     }
     converted = CustodyStep(
         *(CONVERTED, conversion.made_at, conversion.result_sha256, conversion.made_by), facts=_without_empty(facts)
@@ -51,11 +54,11 @@ def steps_of(conversion: Conversion) -> tuple[CustodyStep, ...]:
     return (converted, *_acceptance(conversion))
 
 
-def role_of(document: Document, beside: Iterable[Document]) -> Literal["copy", "original", ""]:
-    """What a document is among those of its item: an archival copy, the original of one, or neither."""
+def role_of(document: Document, beside: Iterable[Document]) -> Literal["copy", "access", "original", ""]:
+    """What a document is among those of its item: an archival copy, one for access, the original of one, or neither."""
     sources = {step.facts.get("source_sha256", "") for step in document.custody if step.step == CONVERTED}
     if sources and document.sha256 not in sources:
-        return "copy"
+        return "access" if any(step.facts.get(PURPOSE) for step in document.custody) else "copy"
     made_of = {
         step.facts.get("source_sha256", "")
         for neighbour in beside
@@ -102,11 +105,17 @@ def _comment_steps(step: CustodyStep) -> Iterator[CustodyStep]:
         "rule": comment.rule,
         "source_sha256": comment.source_sha256,
         "findings": ", ".join(comment.findings),
+        PURPOSE: _told_purpose(comment),
     }
     if not comment.source_sha256:  # the words of somebody else
         comment_facts = {"note": step.facts[COMMENT]}
     yield replace(step, sha256=comment.result_sha256, facts=_without_empty({**facts, **comment_facts}))
     yield from _acceptance(comment)
+
+
+def _told_purpose(statement: Conversion | Comment) -> str:
+    """The purpose of a copy where it is not that of every copy."""
+    return "access" if statement.purpose == "access" else ""
 
 
 def _acceptance(statement: Conversion | Comment) -> Iterator[CustodyStep]:
@@ -121,11 +130,13 @@ def _event_step(step: CustodyStep, sha256: str) -> CustodyStep:
     if step.step == _MIGRATION and (match := _MIGRATED.fullmatch(detail)):
         facts = match.groupdict()
         result = facts.pop("sha256")
+        facts[PURPOSE] = "access" if facts.pop("access") else ""
         if sha256 == facts["source_sha256"]:
-            facts = {"rule": facts["rule"], "to_format": facts["to_format"], "copy_sha256": result}
-            return CustodyStep(COPIED, step.at, sha256, "", {**facts, "tool": step.agent})
+            about = {name: facts[name] for name in ("rule", "to_format", PURPOSE)}
+            copied = _without_empty({**about, "copy_sha256": result, "tool": step.agent})
+            return CustodyStep(COPIED, step.at, sha256, "", copied)
         tool, _, maker = step.agent.partition("; ")
-        return CustodyStep(CONVERTED, step.at, result, maker or tool, {**facts, "tool": tool})
+        return CustodyStep(CONVERTED, step.at, result, maker or tool, _without_empty({**facts, "tool": tool}))
     if step.step == _VALIDATION and (match := _PASSED.fullmatch(detail)):
         return CustodyStep(CHECKED, step.at, "", step.agent, match.groupdict())
     if step.step == _VALIDATION and (match := _TAKEN.fullmatch(detail)):

@@ -476,6 +476,7 @@ def _record_facts(db: sqlite3.Connection, record: int, disclosures: PlanDisclosu
             conversion = parse_details(details) if original_key(key) else None
             source = names.get(conversion.source_sha256) if conversion is not None and not is_masked else None
             copy = {"is_copy": conversion is not None, "copy_of": source and mask_text(source)}
+            copy["is_access"] = conversion is not None and conversion.purpose == "access"
             file = {"name": None if is_masked else mask_text(name), "bytes": size, "media_type": media_type, **copy}
         shown_fields = mask_fields(fields, screened=is_masked, hides_key=hides_key)
         pairs = [[field, _or_none(value)] for field, value in shown_fields.items()]
