@@ -43,7 +43,7 @@ class CustodyStep(JsonObject):
     whom or what.
 
     Of a file that was made of another, `facts` say of which and how: `"source_sha256"`, `"tool"`, `"rule"`,
-    `"from_format"`, `"to_format"`, `"findings"`; `"comment"` is what the place says of it in one text.
+    `"from_format"`, `"to_format"`, `"findings"`, `"purpose"`; `"comment"` is what the place says of it in one text.
     """
 
     step: str

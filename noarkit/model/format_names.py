@@ -20,7 +20,8 @@ def usual_name(words: Texts, name: str) -> str:
 
 
 def role_mark(words: Texts, role: str, puid: str) -> str:
-    """How lists mark an archival copy and one for access, with the format, and the original of one; empty for any other document."""
+    """How lists mark an archival copy and one for access, with the format, and the original of one; empty for any other
+    document."""
     if not role:
         return ""
     return words.say(f"browse.mark.{role}", format=format_name(words, puid) if puid else None)
