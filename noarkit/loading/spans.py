@@ -8,7 +8,8 @@
     fonds, series, class  opprettetDato, avsluttetDato    the period, or the first and the last day of all
     series     arkivperiodeStartDato, …SluttDato          the period, where one is stated
 
-Only what the recipe left open is filled in; a folder without any day below it has its year, or the days of the folder
+What a folder says of its own beginning and end counts for all above it, so that the period covers cases and records
+alike. Only what the recipe left open is filled in; a folder without any day below it has its year, or the days of the folder
 above, of the period, or of the whole. What a package says of itself (the folder `description`) is younger than its
 records: it bears its own days, and tells nothing of the days of the whole. A day without a time of day stands for its
 noon, so that it is the same day in every zone that reads it.
@@ -40,6 +41,8 @@ DERIVED = "derived_dates"
 CLOSED, CASE_DAY, CASE_YEAR = "avsluttetDato", "saksdato", "saksaar"
 PERIOD_BEGINS, PERIOD_ENDS = "arkivperiodeStartDato", "arkivperiodeSluttDato"
 JOURNAL_DAY, JOURNAL_YEAR = "registreringsDato", "journalaar"
+_LASTS = (CREATED, CLOSED, CASE_DAY)
+"""What says when a unit began and ended."""
 DERIVED_FIELDS = frozenset({CREATED, CLOSED, CASE_DAY, CASE_YEAR, JOURNAL_YEAR, *NUMBERS})
 _FOLDERS, _RECORDS, _DOCUMENT, _VERSION = "AbstraktMappe", "AbstraktRegistrering", "Dokument", "Dokumentversjon"
 _SPINE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse")
@@ -70,11 +73,22 @@ class _Row:
     def own_span(self, zone: ZoneInfo) -> Span | None:
         """The moment of a record, by its own fields, as first and last."""
         for name in (CREATED, *DAY_FIELDS):
-            value = self.fields.get(name)
-            if isinstance(value, str) and value:
-                moment = value if len(value) > _DAY else _noon(value, zone)
+            moment = self._moment(name, zone)
+            if moment is not None:
                 return moment, moment
         return None
+
+    def with_stated_days(self, span: Span, zone: ZoneInfo) -> Span:
+        """A span together with the days that the unit itself began and ended, which may lie outside of it: what it
+        hangs under lasts as long."""
+        stated = [moment for name in _LASTS if (moment := self._moment(name, zone)) is not None]
+        return min([span[0], *stated]), max([span[1], *stated])
+
+    def _moment(self, name: str, zone: ZoneInfo) -> str | None:
+        value = self.fields.get(name)
+        if not isinstance(value, str) or not value:
+            return None
+        return value if len(value) > _DAY else _noon(value, zone)
 
     def year_span(self, zone: ZoneInfo) -> Span | None:
         """The year of a case whose number bears one, as first and last day."""
@@ -117,12 +131,13 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
             )
             if span is None:
                 continue
+            if row.fill(_values(row, span, zone, closes=closes, rules=rules)):
+                changed.append((fields_json(row.fields), row.number))
+            span = row.with_stated_days(span, zone)
             if row.top != description_row[0]:
                 whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))
             if row.parent is not None:
                 spans.widen(row.parent, *span)
-            if row.fill(_values(row, span, zone, closes=closes, rules=rules)):
-                changed.append((fields_json(row.fields), row.number))
         spans.keep()
         db.executemany("UPDATE entity SET fields = ? WHERE n = ?", changed)
     _date_spine(db, period or whole, rules.period, closes=closes)

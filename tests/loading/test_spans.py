@@ -118,6 +118,20 @@ def test_what_a_recipe_says_stands(tmp_path: Path) -> None:
     assert case["opprettetDato"] == NOON.format("2014-02-03")
 
 
+def test_the_period_covers_cases_and_records_alike(tmp_path: Path) -> None:
+    source = lay_out(tmp_path / "kilde", "Sak/b 2015-01-20.txt", "Sak/c 2014-02-03.txt")
+    more = ", saksdato = \"= '2013-05-01'\", avsluttetDato = \"= '2016-06-01'\""
+    parts = {"model": "3", "classes": CLASSES, "folder": "Saksmappe", "more": more}
+    made = plan_of(source, tmp_path / "a", **parts)
+    for kind in ("Arkiv A", "Arkivdel D", "Klassifikasjonssystem M", "Klasse Uten"):
+        assert made[kind]["opprettetDato"] == SUMMER_NOON.format("2013-05-01"), kind
+        assert made[kind]["avsluttetDato"] == "2016-05-31T22:00:00.000Z", kind
+    more = ", avsluttetDato = \"= '2016-06-01' if item == 'Sak' else none\""
+    made = plan_of(lay_out(tmp_path / "ytre", "Ytre/Sak/c 2014-02-03.txt"), tmp_path / "b", more=more)
+    closed = {title: made[f"Mappe {title}"]["avsluttetDato"] for title in ("Ytre", "Sak")}
+    assert closed == dict.fromkeys(closed, "2016-05-31T22:00:00.000Z"), "a folder lasts as long as those in it"
+
+
 def test_a_journal_post_is_of_the_year_of_its_day(tmp_path: Path) -> None:
     source = lay_out(tmp_path / "kilde", "Sak/b 2015-06-20.txt")
     fields = 'registreringsDato = "= record.date"\njournalposttype = "I"'
