@@ -71,7 +71,7 @@ _OF_FILES = (
     *("include", "exclude"),
 )
 _DATES_OF_FILES = ("from", "copied")
-_OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
+_OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "text_without", "documents")
 # what [source] may set, by the kind of the source; `siard` is the archive in a package whose tables are read
 SOURCE_KEYS: Mapping[str, tuple[str, ...]] = {
     "files": _OF_FILES,

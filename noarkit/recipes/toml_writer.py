@@ -15,6 +15,7 @@ from noarkit.recipes.recipe_model import Recipe
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDE = 100
+_LAST_OF_FOUR = 0xFFFF
 _INLINE_LISTS = ("classes", "secondary_classes")
 
 
@@ -93,9 +94,21 @@ def _inline(value: object) -> str:
 
 
 def basic_string(text: str) -> str:
-    """A basic string of TOML; JSON's form is one, but for DEL and halves of signs."""
+    """A basic string of TOML, on one line whatever it holds: JSON's form is one, but for DEL, halves of signs, and
+    what some readers take for the end of a line.
+
+    >>> print(basic_string("a\\n\\u2028b"))
+    "a\\n\\u2028b"
+    """
     clean = text.encode("utf-8", "replace").decode("utf-8")
-    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+    quoted = json.dumps(clean, ensure_ascii=False)
+    return quoted if quoted.isprintable() else "".join(map(_escaped, quoted))
+
+
+def _escaped(sign: str) -> str:
+    if sign.isprintable():
+        return sign
+    return f"\\u{ord(sign):04x}" if ord(sign) <= _LAST_OF_FOUR else f"\\U{ord(sign):08x}"
 
 
 def _key(name: str) -> str:

@@ -36,7 +36,7 @@ from noarkit.sources.files.register.columns import (
     share_of,
 )
 
-Look = Literal["number", "date", "direction", "screening"]
+Look = Literal["number", "document-number", "date", "direction", "screening"]
 """What a column looks like whose loss is felt."""
 _FORMATS = make_formats(Formats())
 _CAMEL = re.compile(r"(?<=[a-zæøå0-9])(?=[A-ZÆØÅ])")
@@ -59,6 +59,7 @@ _WAYS: Mapping[str, tuple[str, ...]] = {
 _WAY_OF_WORD = {word: way for way, words in _WAYS.items() for word in words}
 _NAMES: Mapping[str, str] = {
     "number": r"saks?_?(nr|num|id)|case_?(no|num|ref)|arkivsak|løpe|lope|sekvens|seq|(^|_)(nr|nummer|number|no)$",
+    "document_number": r"^(dok|dokument|doc|document|jp|journalpost)_?(nr|nummer|no|num|number)$",
     "year": r"(^|_)(aar|år|year)$|^(saks?|arkiv|case)_?(aar|år|year)$",
     "screening": r"unntatt|skjerm|grader|hjemmel|exempt|secre|screen|classif|tilgang",
     "direction": r"retning|direction|inn_?ut|type|way|kategori|category",
@@ -118,6 +119,11 @@ class Meanings:
         return has_number and not self.names.keys().isdisjoint(_DAYS_OF_CASES)
 
     @property
+    def may_be_of_cases(self) -> bool:
+        """The same where somebody has to say whether the numbers are those of cases."""
+        return (self.number is not None or "saksaar" in self.names) and not self.names.keys().isdisjoint(_DAYS_OF_CASES)
+
+    @property
     def looks(self) -> dict[str, Look]:
         """What each column looks like whose loss is felt, whether it is certain or not."""
         certain = {column: look for name, column in self.names.items() if (look := _look_of(name)) is not None}
@@ -140,6 +146,7 @@ def meanings_of_cases(columns: Columns) -> Meanings:
 def meanings_of_documents(columns: Columns) -> Meanings:
     """What the columns of a table of documents mean."""
     finder = _ColumnFinder(_columns_with_values(columns))
+    finder.document_number()
     finder.direction()
     finder.screening()
     finder.days(_DAYS_OF_DOCUMENTS, "dokumentetsDato")
@@ -196,7 +203,9 @@ def _look_of(name: str) -> Look | None:
         return "number"
     if name in _DAYS_OF_CASES or name in _DAYS_OF_DOCUMENTS:
         return "date"
-    looks: Mapping[str, Look] = {"journalposttype": "direction", "skjerming": "screening"}
+    looks: Mapping[str, Look] = {
+        **{"journalposttype": "direction", "skjerming": "screening", "journalpostnummer": "document-number"}
+    }
     return looks.get(name)
 
 
@@ -240,6 +249,14 @@ class _ColumnFinder:
         for column, share in shares.items():
             if MOST <= share < NEARLY_ALL and column in self.columns and _has_both_ways(self.columns[column]):
                 self._doubt(column, "direction")
+
+    def document_number(self) -> None:
+        fitting = [
+            column
+            for column, values in self.columns.items()
+            if _is_named(column, "document_number") and share_of(values, _ends_with_number) == 1.0
+        ]
+        self._take_first("journalpostnummer", fitting, "document-number")
 
     def days(self, names: Mapping[str, str], usual: str) -> None:
         """Dates by their names; a single one that has none of these is the usual one."""
@@ -346,6 +363,10 @@ class _ColumnFinder:
         else:
             self._doubt(year, "number")
             self._doubt(number, "number")
+
+
+def _ends_with_number(value: str) -> bool:
+    return value[-1:].isdigit()
 
 
 def _has_both_ways(values: Sequence[str]) -> bool:

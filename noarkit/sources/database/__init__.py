@@ -10,6 +10,7 @@ streams    documents opened again                               profile   what a
 roles      what each table is to the others                     proposal  a recipe fitted to all this
 quiet      warnings of drivers that are nobody's business       expressions  how recipes come to a row's values
 case_fields  what a recipe makes of columns of cases, letters
+rule_parts  parts of its rules                                  screened_rows  no open text tells what is screened
 table_copy  tables of a package, copied into a database of ours
 source     the database as a source of records                  sqlite_statement  what only `CREATE TABLE` says
 """

@@ -10,10 +10,12 @@ like a date or a direction and is neither certainly, is told above the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noarkit.recipes.toml_table import ASK
+from noarkit.recipes.toml_writer import basic_string
 from noarkit.sources.column_meanings import (
     CaseNumber,
     Meanings,
@@ -32,7 +34,8 @@ from noarkit.sources.files.register.columns import Columns, screening_codes
 Words = Callable[[Table, str], list[str]]
 """The different values of a column of a table, all through."""
 POST = "journalposttype"
-_SCREENING, _JOURNAL_DAY = "skjerming", "registreringsDato"
+_SCREENING, _JOURNAL_DAY, _NUMBER_IN_CASE = "skjerming", "registreringsDato", "journalpostnummer"
+_LAST_FIGURES = re.compile(r"([0-9]+) *$")
 _DAY_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE)
 _CASE_DAYS = {"saksdato": ("saksdato", "opprettetDato"), "opprettetDato": ("opprettetDato", "saksdato")}
 """The column of a day of a case, by its own name, else by the other's: both are when the case began."""
@@ -57,6 +60,8 @@ class ProposedFields:
     """The expression of the kind of a journal post; empty where nothing says which way a document went."""
     direction_column: str = ""
     still_open: int = 0
+    party_columns: tuple[str, ...] = ()
+    screening_column: str = ""
 
 
 def columns_of(stats: TableStats) -> Columns:
@@ -83,9 +88,10 @@ def case_fields(table: Table, stats: TableStats, words: Words) -> ProposedFields
     return proposed
 
 
-def document_fields(table: Table, stats: TableStats, words: Words) -> ProposedFields:
-    """What the rows of a table of documents tell."""
-    meanings = meanings_of_documents(columns_of(stats))
+def document_fields(table: Table, stats: TableStats, words: Words, of_case: str = "") -> ProposedFields:
+    """What the rows of a table of documents tell; `of_case` is the relation to the case that they lie in."""
+    columns = columns_of(stats)
+    meanings = meanings_of_documents(columns)
     names, proposed = meanings.names, ProposedFields(doubts=dict(meanings.doubts))
     if POST in names:
         column = names[POST]
@@ -99,10 +105,36 @@ def document_fields(table: Table, stats: TableStats, words: Words) -> ProposedFi
             proposed.fields[name] = _day(table, names[name], meanings)
     if proposed.post:
         proposed.fields[_JOURNAL_DAY] = _journal_day(names)
+    proposed.party_columns = tuple(names[name] for name in _PARTIES if name in names)
     for post, parties in ((proposed.post, proposed.parties), ("", proposed.record_parties)):
         parties += [correspondent(path(names[name]), name, post) for name in _PARTIES if name in names]
+    if _NUMBER_IN_CASE in names:
+        _number_in_case(table, names[_NUMBER_IN_CASE], columns, of_case, proposed)
     _screening(table, names, words, proposed)
     return proposed
+
+
+def _number_in_case(table: Table, column: str, columns: Columns, of_case: str, proposed: ProposedFields) -> None:
+    """The number of a document counts where each case begins anew with it; of any other number it is told that it is
+    kept as text."""
+    case_columns = next((relation.columns for relation in table.relations if relation.name == of_case), ())
+    if not proposed.post or not case_columns or not _counts_in_cases(column, case_columns, columns):
+        proposed.doubts = {**proposed.doubts, column: "document-number"}
+        return
+    figures = "" if table.column(column).kind is Kind.INTEGER else f" | match('{_LAST_FIGURES.pattern}') | part(0)"
+    proposed.fields[_NUMBER_IN_CASE] = f"= {path(column)} | default(none){figures} | int"
+
+
+def _counts_in_cases(column: str, case_columns: Sequence[str], columns: Columns) -> bool:
+    """True if no case has a number twice, and the lowest of a case is most often 1."""
+    numbers: dict[tuple[str, ...], list[int]] = {}
+    cases = zip(*(columns[name] for name in case_columns), strict=True)
+    for case, cell in zip(cases, columns[column], strict=True):
+        match = _LAST_FIGURES.search(cell)
+        if match is not None and all(case):
+            numbers.setdefault(case, []).append(int(match[1]))
+    is_unique = all(len(set(of_one)) == len(of_one) for of_one in numbers.values())
+    return is_unique and 2 * sum(min(of_one) == 1 for of_one in numbers.values()) > len(numbers)
 
 
 def _journal_day(names: Mapping[str, str]) -> str:
@@ -138,7 +170,7 @@ def _case_number(meanings: Meanings, proposed: ProposedFields) -> None:
     proposed.number = number
     for name, expression in _number_lines(number).items():
         if number.asks:
-            proposed.doubted_lines.append(f'{name} = "{_in_toml(expression)}"')
+            proposed.doubted_lines.append(f"{name} = {basic_string(expression)}")
         else:
             proposed.fields[name] = expression
 
@@ -148,10 +180,6 @@ def _number_lines(number: CaseNumber) -> dict[str, str]:
     year, figures = (1, 0) if number.number_first else (0, 1)
     filters = "| date('%y') | year" if number.short_year else "| int"
     return {"saksaar": f"{match} | part({year}) {filters}", "sakssekvensnummer": f"{match} | part({figures}) | int"}
-
-
-def _in_toml(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _day(table: Table, column: str, meanings: Meanings) -> str:
@@ -176,5 +204,6 @@ def _screening(table: Table, names: Mapping[str, str], words: Words, proposed: P
     if column is None:
         return
     codes = screening_codes(words(table, column))
+    proposed.screening_column = column
     proposed.codes[column] = {word: code or ("" if means_open(word) else ASK) for word, code in codes.items()}
     proposed.fields[_SCREENING] = f"= {path(column)} | default(none) | code('{quoted(column)}')"

@@ -10,6 +10,8 @@ base = "/srv/filer"                 # where file names in columns begin
 oversikt = ["id"]                   # the columns that tell the rows of a view apart
 [source.changed]
 brev = "endret"                     # a column that every change of a row changes; left out: the whole row is compared
+[source.text_without]
+brev = ["tittel", "avsender"]       # columns with fields of their own, which `record.row_text` does not repeat
 [[source.documents.brev]]           # a document column of a table, in the order their documents shall have
 column = "innhold"
 as = "bytes"                        # or "text", "large-object", "file"
@@ -23,14 +25,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
 
 from noarkit.errors import PlanFault
+from noarkit.recipes.read import SOURCE_KEYS
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.schema import Schema, Table
 from noarkit.sources.database.values import Kind
 
 AS = ("bytes", "text", "large-object", "file")
-_NAMES = ("kind", "tables", "views", "schemas", "base", "keys", "changed", "documents")
+_NAMES = ("kind", *SOURCE_KEYS["database"])
 SMALL_BYTES = 255
 _OF_DOCUMENT = ("column", "as", "name", "media_type", "extension")
 
@@ -48,7 +52,9 @@ class DocumentColumn:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSettings:
-    """What a recipe says of a database. `documents` None: nobody has said, so that the columns are judged by us."""
+    """What a recipe says of a database. `documents` None: nobody has said, so that the columns are judged by us.
+
+    `text_without` are columns that have a field of their own, so that the text of their row does not repeat them."""
 
     tables: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
@@ -56,6 +62,7 @@ class DatabaseSettings:
     base: str = ""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changed: Mapping[str, str] = field(default_factory=dict)
+    text_without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     documents: Mapping[str, tuple[DocumentColumn, ...]] | None = None
 
     def settings(self) -> dict[str, object]:
@@ -67,6 +74,7 @@ class DatabaseSettings:
             "base": self.base,
             "keys": {table: list(columns) for table, columns in self.keys.items()},
             "changed": dict(self.changed),
+            "text_without": {table: list(columns) for table, columns in self.text_without.items()},
         }
         data = {name: value for name, value in data.items() if value}
         if self.documents is not None:
@@ -91,19 +99,21 @@ def read_settings(data: Mapping[str, object]) -> DatabaseSettings:
         views=_texts(data, "views"),
         schemas=_texts(data, "schemas"),
         base=_text(data.get("base", ""), "base"),
-        keys={table: _texts(_table(data, "keys"), table) for table in _table(data, "keys")},
+        keys=_columns_by_table(data, "keys"),
         changed={table: _text(column, table) for table, column in _table(data, "changed").items()},
+        text_without=_columns_by_table(data, "text_without"),
         documents=None if documents is None else _documents(_table(data, "documents")),
     )
 
 
 def check_settings(settings: DatabaseSettings, schema: Schema) -> None:
     """Raises `PlanFault` where the terms name a table or column that is not there."""
-    table_labels = [*settings.tables, *settings.views, *settings.keys, *settings.changed, *(settings.documents or {})]
+    by_table = (settings.keys, settings.changed, settings.text_without, settings.documents or {})
+    table_labels = [*settings.tables, *settings.views, *chain(*by_table)]
     for label in table_labels:
         if label not in schema.tables:
             raise PlanFault(where="[source]", why="no-such-table", name=label, near=_closest(label, schema.tables))
-    for label, columns in settings.keys.items():
+    for label, columns in chain(settings.keys.items(), settings.text_without.items()):
         _check_columns(schema.tables[label], columns)
     for label, column in settings.changed.items():
         _check_columns(schema.tables[label], (column,))
@@ -164,6 +174,11 @@ def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise PlanFault(where=f"[source.{name}]", why="wrong-kind", name=name)
     return value
+
+
+def _columns_by_table(data: Mapping[str, object], name: str) -> dict[str, tuple[str, ...]]:
+    tables = _table(data, name)
+    return {table: _texts(tables, table) for table in tables}
 
 
 def _texts(data: Mapping[str, object], name: str) -> tuple[str, ...]:

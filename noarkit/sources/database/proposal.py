@@ -32,30 +32,32 @@ from noarkit.sources.database.expressions import quoted as _quoted
 from noarkit.sources.database.profile import TableStats, personal_data_kind
 from noarkit.sources.database.roles import Roles, display_column, find_column, roles_of, title_column
 from noarkit.sources.database.rows import child_name
+from noarkit.sources.database.rule_parts import (
+    PARTY_FIELDS,
+    condition_of,
+    folder_of,
+    tables_last,
+    unnamed_party,
+    usual_day,
+    without,
+)
 from noarkit.sources.database.schema import Relation, Schema, Table
+from noarkit.sources.database.screened_rows import ScreenedRows
 from noarkit.sources.database.values import Kind
+from noarkit.words.texts import plain
 
 _DATES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE)
 _RECORD = "Basisregistrering"
 _CASE = "Saksmappe"
 _POST = "Journalpost"
-_OF_POSTS = ("journalposttype", "mottattDato", "sendtDato", "registreringsDato")
+_OF_POSTS = ("journalposttype", "journalpostnummer", "mottattDato", "sendtDato", "registreringsDato")
 """The fields that only a Journalpost has."""
-_UNKNOWN = "Ukjent"
 _ROLE = "Part"
 _LONGEST_TITLE = 250
 _DATE_NAMES = r"(dato|date|opprettet|created|registrert|mottatt|sendt)"
 _AUTHORS = r"(forfatter|author|saksbehandler|ansvarlig|opprettet_av|created_by|owner|eier|handler)"
 _YEARS = re.compile(r"(?i)(saks?|case|arkiv)?_?(aar|år|year)")
 _CREATORS = r"(opprettet_?av|created_?by|registrert_?av|registered_?by)"
-_PARTY_FIELDS = (
-    ("foedselsnummer", r"(f[oø]dselsnummer|fnr|personn)"),
-    ("organisasjonsnummer", r"(org_?n|organisasjonsn)"),
-    ("epostadresse", r"(e_?post|e_?mail)"),
-    ("telefonnummer", r"(telefon|mobil|phone)"),
-    ("postnummer", r"(postnr|postnummer|postal_?code|zip)"),
-    ("poststed", r"(poststed|city)"),
-)
 
 
 def propose(
@@ -109,6 +111,7 @@ class _Proposal:
         self._maps: list[tuple[dict[str, object], str]] = []
         self._skips: list[tuple[dict[str, object], str]] = []
         self._shown: dict[str, set[str]] = {}
+        self._screened = ScreenedRows(self._schema, _AUTHORS)
 
     def text(self) -> str:
         """The whole recipe."""
@@ -193,8 +196,11 @@ class _Proposal:
         documents = self._roles.documents
         source: dict[str, object] = {
             "kind": "database",
-            **DatabaseSettings(tables=readable, base=self._roles.base, documents=documents).settings(),
+            **DatabaseSettings(
+                tables=readable, base=self._roles.base, documents=documents, text_without=self._screened.text_without()
+            ).settings(),
         }
+        self._comments["source", "text_without"] = self._say("db-text-without")
         self._comments["source", "tables"] = self._say("db-tables")
         if self._roles.base:
             self._comments["source", "base"] = self._say("db-base")
@@ -234,6 +240,7 @@ class _Proposal:
         if parties:
             rule["parties"] = parties
         self._take(rule, table, self._say("db-case"), proposed)
+        self._see_screening(table, proposed)
 
     def _case_number(self, table: Table) -> dict[str, object]:
         """The year and the number of a case, where a unique key is made of these two and of nothing else."""
@@ -250,20 +257,23 @@ class _Proposal:
 
     def _record(self, table: Table) -> None:
         route = self._roles.parents.get(table.label)
-        proposed = document_fields(table, self._stats[table.label], self._words)
+        of_case = route[0] if route is not None and len(route) == 1 else ""
+        proposed = document_fields(table, self._stats[table.label], self._words, of_case)
         fields = self._fields(table, _RECORD) | proposed.fields
         author = self._related_name(table, _AUTHORS) or self._column(find_column(table, _AUTHORS, Kind.TEXT))
         if author:
             fields["forfatter"] = f"= {author} | default(none)"
+        file_names = (document.name for document in self._roles.documents[table.label])
+        self._see_screening(table, proposed, *file_names)
         rule: dict[str, object] = {"for": table.label, "type": _RECORD}
         self._labels(table, rule)
-        rule["fields"] = _without(fields, *_OF_POSTS)
-        parties = [*proposed.parties, *self._parties(table, "korrespondansepart", proposed.post)]
+        rule["fields"] = without(fields, *_OF_POSTS)
+        parties = [*proposed.parties, *self._parties(table, "korrespondansepart", proposed.post, bool(proposed.parties))]
         if parties:
             rule["parties"] = [*proposed.record_parties, *self._parties(table, "korrespondansepart")]
         what = self._say("db-record")
         if route is None:
-            self._take({**rule, "parents": [_folder_of(table)]}, table, what, proposed)
+            self._take({**rule, "parents": [folder_of(table)]}, table, what, proposed)
             return
         above = _path(*route)
         parent = {"parent": {"key": f"= {above}.row_key", "type": _CASE}}
@@ -271,15 +281,15 @@ class _Proposal:
             post = {
                 **rule,
                 "type": _POST,
-                "when": f"= {_condition_of(above, _path(proposed.direction_column))}",
+                "when": f"= {condition_of(above, _path(proposed.direction_column))}",
                 **parent,
             }
-            post |= {"fields": fields, "parties": [*parties, _unnamed_party(parties)] if parties else []}
-            self._take(_tables_last({k: v for k, v in post.items() if v != []}), table, self._say("db-post"), proposed)
-        inside = {"for": rule["for"], "when": f"= {above} | default(none)", **_without(rule, "for"), **parent}
-        self._take(_tables_last(inside), table, what, ProposedFields() if proposed.post else proposed)
-        outside = {**rule, "parents": [_folder_of(table)]}
-        self._maps.append((_tables_last(outside), self._say("db-outside", table=table.label)))
+            post |= {"fields": fields, "parties": [*parties, unnamed_party(parties)] if parties else []}
+            self._take(tables_last({k: v for k, v in post.items() if v != []}), table, self._say("db-post"), proposed)
+        inside = {"for": rule["for"], "when": f"= {above} | default(none)", **without(rule, "for"), **parent}
+        self._take(tables_last(inside), table, what, ProposedFields() if proposed.post else proposed)
+        outside = {**rule, "parents": [folder_of(table)]}
+        self._maps.append((tables_last(outside), self._say("db-outside", table=table.label)))
 
     def _take(self, rule: dict[str, object], table: Table, what: str, proposed: ProposedFields) -> None:
         """Keeps a rule, its codes, and what is to be said of it."""
@@ -322,7 +332,10 @@ class _Proposal:
             skip: dict[str, object] = {"for": label, "when": "= record.row_used", "reason": reason}
             self._skips.append((skip, self._say("db-covered", table=label)))
         fields = {**self._fields(table, _RECORD)}
-        rule: dict[str, object] = {"for": label, "type": _RECORD, "fields": fields, "parents": [_folder_of(table)]}
+        if label in self._roles.persons and (screening := self._screened.by_references(table)):
+            fields["skjerming"] = screening
+            self._see_screening(table, ProposedFields())
+        rule: dict[str, object] = {"for": label, "type": _RECORD, "fields": fields, "parents": [folder_of(table)]}
         self._maps.append((rule, self._table_comment(table, self._say("db-other"))))
 
     def _parent_relation(self, table: Table) -> tuple[Relation, str] | None:
@@ -347,7 +360,7 @@ class _Proposal:
             (c.name for c in table.columns if c.kind in _DATES), None
         )
         if day:
-            fields["saksdato" if kind == _CASE else "dokumentetsDato"] = _day(self._column(day))
+            fields["saksdato" if kind == _CASE else "dokumentetsDato"] = usual_day(self._column(day))
         creator = self._related_name(table, _CREATORS) or self._column(find_column(table, _CREATORS, Kind.TEXT))
         if creator:
             fields["opprettetAv"] = f"= {creator} | default(none)"
@@ -355,6 +368,13 @@ class _Proposal:
 
     def _clip(self, table: Table, name: str) -> str:
         return "" if (table.column(name).size or _LONGEST_TITLE + 1) <= _LONGEST_TITLE else f" | clip({_LONGEST_TITLE})"
+
+    def _see_screening(self, table: Table, proposed: ProposedFields, *file_names: str) -> None:
+        """Notes the columns with fields of their own. A title that is too long for its field stays in the text, too."""
+        name = title_column(table) or display_column(table) or ""
+        column = self._stats[table.label].columns.get(name)
+        title = name if column is not None and column.longest <= _LONGEST_TITLE else ""
+        self._screened.see(table, (title, *proposed.party_columns, *file_names), proposed.screening_column)
 
     def _labels(self, table: Table, rule: dict[str, object]) -> None:
         """Keywords: what codes a row has, also by way of a table that binds rows together."""
@@ -384,13 +404,15 @@ class _Proposal:
                 if relation != back:
                     yield link, child_name(table, link, back, [child for child, _ in referring]), relation
 
-    def _parties(self, table: Table, kind: str, post: str = "") -> Iterator[dict[str, object]]:
+    def _parties(
+        self, table: Table, kind: str, post: str = "", are_named: bool = False
+    ) -> Iterator[dict[str, object]]:
         for relation in table.relations:
             target = self._schema.tables.get(relation.table.label)
             if target is None or target.label not in self._roles.persons or re.search(_AUTHORS, relation.name):
                 continue
             fields = self._party(target, _path(relation.name), kind)
-            role = correspondent_role(relation.name)
+            role = correspondent_role(relation.name) or ("" if are_named else self._only_role(table, relation, post))
             if kind == "korrespondansepart" and role:
                 fields["korrespondanseparttype"] = party_role(role, post)
             yield {"when": f"= {_path(relation.name)} | default(none)", "fields": fields}
@@ -400,6 +422,15 @@ class _Proposal:
                 self._remember_shown(link)
                 who = _path(relation.name).replace("record", "item", 1)
                 yield {"each": f"= {_path(name)}", "when": f"= {who}", "fields": self._party(target, who, kind)}
+
+    def _only_role(self, table: Table, relation: Relation, post: str) -> str:
+        """Whoever a post is from or to is the only person that it refers to, where its columns name nobody."""
+        persons = [
+            one
+            for one in table.relations
+            if one.table.label in self._roles.persons and not re.search(_AUTHORS, one.name)
+        ]
+        return "motpart" if post and persons == [relation] else ""
 
     def _party(self, person: Table, who: str, kind: str) -> dict[str, object]:
         def of(column: str | None) -> str:
@@ -412,7 +443,7 @@ class _Proposal:
             fields["sakspartRolle"] = _ROLE
         else:
             fields["korrespondanseparttype"] = "IA"
-        for field, pattern in _PARTY_FIELDS:
+        for field, pattern in PARTY_FIELDS:
             column = find_column(person, pattern)
             if column:
                 fields[field] = f"= {of(column)} | default(none)"
@@ -447,10 +478,12 @@ class _Proposal:
 
     def _table_comment(self, table: Table, what: str) -> str:
         stats = self._stats[table.label]
-        lines = [self._say("db-about" if stats.about else "db-rows", table=table.label, rows=stats.rows, text=what)]
+        first, *more = what.split("\n")  # what stands for a value has one line
+        head = self._say("db-about" if stats.about else "db-rows", table=table.label, rows=stats.rows, text=first)
+        lines = [head, *more]
         line = self._say("columns")
         for column in table.columns[:80]:
-            text = f" {column.name} ({column.declared_type or column.kind})"
+            text = f" {plain(column.name)} ({column.declared_type or column.kind})"
             if len(line) + len(text) > 110:
                 lines.append(line)
                 line = " "
@@ -460,32 +493,3 @@ class _Proposal:
             relations = ", ".join(f"{relation.name} ({relation.table.label})" for relation in table.relations)
             lines.append(self._say("db-leads", names=relations))
         return "\n".join(lines)
-
-
-def _folder_of(table: Table) -> dict[str, object]:
-    return {"key": table.label, "type": "Mappe", "fields": {"tittel": table.label}}
-
-
-def _tables_last(rule: dict[str, object]) -> dict[str, object]:
-    """Plain values first, as TOML wants it."""
-    return dict(sorted(rule.items(), key=lambda item: isinstance(item[1], dict | list)))
-
-
-def _without(rule: Mapping[str, object], *names: str) -> dict[str, object]:
-    return {key: value for key, value in rule.items() if key not in names}
-
-
-def _condition_of(first: str, second: str) -> str:
-    return f"({first} | default(none)) and ({second} | default(none))"
-
-
-def _unnamed_party(parties: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The party of a post that names nobody: an archive takes none without one."""
-    conditions = " or ".join(f"({str(party['when']).removeprefix('= ')})" for party in parties)
-    fields = {"korrespondanseparttype": "IA", "korrespondansepartNavn": _UNKNOWN}
-    return {"when": f"= not ({conditions})", "fields": fields}
-
-
-def _day(column: str | None) -> str:
-    """A date that has a year the archive can take; a server's `"infinity"` and years before 1 leave the field out."""
-    return f"= {column} if {column} is date else none"

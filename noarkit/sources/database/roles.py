@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.errors import SourceFault
+from noarkit.sources.column_meanings import meanings_of_cases
+from noarkit.sources.database.case_fields import columns_of
 from noarkit.sources.database.contents import open_document_file
 from noarkit.sources.database.documents import SMALL_BYTES, DocumentColumn, usual_documents
 from noarkit.sources.database.profile import ColumnStats, TableStats
@@ -182,7 +184,12 @@ def _classify(roles: Roles, table: Table, stats: TableStats) -> None:
         return
     elif any(_PERSONAL.search(column.name) for column in table.columns):
         roles.persons.add(table.label)
-    elif not table.relations and len(table.columns) <= _MOST_CODE_COLUMNS and stats.rows <= _MOST_CODE_ROWS:
+    elif (
+        not table.relations
+        and len(table.columns) <= _MOST_CODE_COLUMNS
+        and stats.rows <= _MOST_CODE_ROWS
+        and not meanings_of_cases(columns_of(stats)).may_be_of_cases
+    ):
         roles.codes.add(table.label)
 
 

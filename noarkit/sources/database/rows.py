@@ -96,10 +96,17 @@ Resolver = Callable[[Batch], Sequence[object]]
 class Tables:
     """All tables that are read in one session, and the rows that many others refer to."""
 
-    def __init__(self, session: Session, schema: Schema, hidden: Mapping[str, frozenset[str]] | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        schema: Schema,
+        hidden: Mapping[str, frozenset[str]] | None = None,
+        text_without: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.session = session
         self.schema = schema
         self._hidden = hidden or {}
+        self._text_without = text_without or {}
         self._readers: dict[str, TableReader] = {}
 
     def reader(self, label: str) -> TableReader:
@@ -107,14 +114,15 @@ class Tables:
         reader = self._readers.get(label)
         if reader is None:
             table = self.schema.tables[label]
-            reader = self._readers[label] = TableReader(self, table, self._hidden.get(label, frozenset()))
+            reader = TableReader(self, table, self._hidden.get(label, frozenset()), self._text_without.get(label, ()))
+            self._readers[label] = reader
         return reader
 
 
 class TableReader:
     """Reads one table. `lazy` are the names that are found when they are asked for."""
 
-    def __init__(self, tables: Tables, table: Table, hidden: frozenset[str]) -> None:
+    def __init__(self, tables: Tables, table: Table, hidden: frozenset[str], text_without: Sequence[str] = ()) -> None:
         self.table = table
         self._tables = tables
         self._session = tables.session
@@ -122,6 +130,7 @@ class TableReader:
         self._place = {column.name: place for place, column in enumerate(self.columns)}
         self._converts = [(column.name, _plain_of(self._session.family, column)) for column in self.columns]
         self._names = [column.name for column in self.columns]
+        self._names_in_text = [name for name in self._names if name not in text_without]
         family = self._session.family
         self._plain = [plain_types(family, column.kind, bits=column.size or 0) for column in self.columns]
         self._to_convert = [
@@ -201,8 +210,9 @@ class TableReader:
         return tuple(row[place] for place in self._key_places)
 
     def text(self, fields: Fields) -> str:
-        """All that a row holds, a column a line; columns without a value are left out."""
-        lines = ((column.name, dict.get(fields, column.name)) for column in self.columns)
+        """All that a row holds but what a recipe keeps out of texts, a column a line; columns without a value are left
+        out."""
+        lines = ((name, dict.get(fields, name)) for name in self._names_in_text)
         return "\n".join(f"{name}: {text_of(value)}" for name, value in lines if value is not None)
 
     # statements

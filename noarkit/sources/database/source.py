@@ -177,7 +177,7 @@ class DatabaseSource:
             for label, table in schema.tables.items()
             if (documents := self.documents_of(table))
         }
-        return PooledSession(session, schema, Tables(session, schema, hidden))
+        return PooledSession(session, schema, Tables(session, schema, hidden, self.settings.text_without))
 
     def _documents(self, tables: Tables, table: Table) -> Documents:
         base = Path(self.settings.base or ".")
