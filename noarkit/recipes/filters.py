@@ -57,7 +57,9 @@ def _value_filters(formats: Formats, codes: Mapping[str, Mapping[str, object]]) 
     return {
         "default": _default,
         "code": code,
-        "codes": lambda values, table: [found for value in _compact(values) if not is_blank(found := code(value, table))],
+        "codes": lambda values, table: [
+            found for value in _compact(values) if not is_blank(found := code(value, table))
+        ],
         "date": day,
         "timestamp": lambda value: None if is_blank(value) else wire_moment(to_moment(_plain(value), formats)),
         "year": lambda value: None if is_blank(value) else to_date(_plain(value), formats).year,

@@ -74,7 +74,8 @@ def notes_of(folder: Path, recipe: str = RECIPE) -> dict[str, list[str]]:
     """The keys of the records with each note; what a note of no record is about."""
     with closing(sqlite3.connect(folder / "base.db")) as db:
         db.execute(
-            "CREATE TABLE sak (id INTEGER PRIMARY KEY, ident TEXT, aar INTEGER, nr INTEGER, avsluttet TEXT, tittel TEXT)"
+            "CREATE TABLE sak (id INTEGER PRIMARY KEY, ident TEXT, aar INTEGER, nr INTEGER, avsluttet TEXT,"
+            " tittel TEXT)"
         )
         db.execute(
             "CREATE TABLE brev (id INTEGER PRIMARY KEY, sak_id INTEGER REFERENCES sak (id), retning TEXT, rolle TEXT,"

@@ -8,7 +8,7 @@ its reason, and the whole row stands as text in `beskrivelse` or in the note.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -268,7 +268,10 @@ class _Proposal:
         rule: dict[str, object] = {"for": table.label, "type": _RECORD}
         self._labels(table, rule)
         rule["fields"] = without(fields, *_OF_POSTS)
-        parties = [*proposed.parties, *self._parties(table, "korrespondansepart", proposed.post, bool(proposed.parties))]
+        parties = [
+            *proposed.parties,
+            *self._parties(table, "korrespondansepart", proposed.post, bool(proposed.parties)),
+        ]
         if parties:
             rule["parties"] = [*proposed.record_parties, *self._parties(table, "korrespondansepart")]
         what = self._say("db-record")
@@ -404,9 +407,7 @@ class _Proposal:
                 if relation != back:
                     yield link, child_name(table, link, back, [child for child, _ in referring]), relation
 
-    def _parties(
-        self, table: Table, kind: str, post: str = "", are_named: bool = False
-    ) -> Iterator[dict[str, object]]:
+    def _parties(self, table: Table, kind: str, post: str = "", are_named: bool = False) -> Iterator[dict[str, object]]:
         for relation in table.relations:
             target = self._schema.tables.get(relation.table.label)
             if target is None or target.label not in self._roles.persons or re.search(_AUTHORS, relation.name):

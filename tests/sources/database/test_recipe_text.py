@@ -18,7 +18,7 @@ from noarkit.recipes.toml_writer import basic_string, render
 from noarkit.sources.database.source import find_database
 from tests.sources.database.case_bases import BASES, make_case_base
 
-ODD = 'lin\nje\r\x0b\x7f\x85\u2028"\\\'\U000e0041kode'
+ODD = "lin\nje\r\x0b\x7f\x85\u2028\"\\'\U000e0041kode"
 
 
 def recipe_of(path: Path, lang: str = "en") -> str:
