@@ -35,6 +35,9 @@ ESTIMATE_CLASS = "noarkit: estimate"
 USUAL_UNIT = "ADM"
 """The unit that is responsible for case files of which nobody named one: a code that every archive of ours has."""
 
+USUAL_SCREENING = ("UO13", "UO14", "UO15", "UO20", "UO21", "UO23", "UO24", "UO25", "UO26")
+"""The codes of screening that every archive of ours has, each by its paragraph of offentleglova."""
+
 
 def uuid_of_mark(name: str) -> str:
     """The uuid of a probe or guard: made from its name, like every other."""

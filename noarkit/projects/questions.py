@@ -142,10 +142,17 @@ def _keys(value: object, key: str) -> Iterator[str]:
 
 
 def _evidence(lines: list[str], line: int) -> str:
-    """The comments right above a line, or above the heading that it stands under, and the one that ends it."""
-    above = line - 1 - (line > 1 and lines[line - 2].startswith("["))
-    while above and lines[above - 1].lstrip().startswith("#"):
-        above -= 1
+    """The comments right above a line, else those above the heading that it stands under, and the one that ends it."""
     behind = _ASKED.split(lines[line - 1])[-1].partition("#")[2]
-    comments = [text.strip(" #") for text in (*lines[above : line - 1], behind) if not text.startswith("[")]
-    return " ".join(filter(None, comments))
+    comments = _comments_above(lines, line)
+    heading = next((at for at in range(line - 1, 0, -1) if lines[at - 1].startswith("[")), 0)
+    if not comments and (not behind or heading == line - 1):
+        comments = _comments_above(lines, heading)
+    return " ".join(filter(None, (text.strip(" #") for text in (*comments, behind))))
+
+
+def _comments_above(lines: list[str], line: int) -> list[str]:
+    first = max(line - 1, 0)
+    while first and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    return lines[first : line - 1]

@@ -13,7 +13,10 @@ from noarkit.manual.markdown import Table, plain_text
 from noarkit.manual.terminal import WIDTH, terminal_text
 from noarkit.model import metamodel
 from noarkit.model.field_names import field_names, standard_name
+from noarkit.model.own_marks import USUAL_SCREENING
 from noarkit.recipes import check, read_recipe
+from noarkit.recipes.examples import recipe_example
+from noarkit.server.starter_codes import own_codes
 from noarkit.words.texts import LANGUAGES, texts
 from tests.test_documentation import ENVIRONMENT
 
@@ -60,6 +63,28 @@ def test_a_field_says_who_sets_it_how_it_looks_and_where_it_stands(capsys: pytes
         capsys, "registreringsDato"
     )
     assert help_text(capsys, "m101") == help_text(capsys, "JournalDato") == text
+
+
+@pytest.mark.parametrize("name", ["skjerming", "tilgangsrestriksjon", "screening"])
+def test_screening_says_which_codes_there_are_and_where_they_are_written(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = help_text(capsys, name)
+    assert f"in an archive that noarkit makes: {', '.join(USUAL_SCREENING)}" in told
+    assert [row[0] for row in own_codes()["skjerming"]] == list(USUAL_SCREENING), "as every archive of ours has them"
+    assert "noarkit codes ARCHIVE skjerming" in told
+    assert 'screening = "UO13" in [[map]], its parents and its documents, and in [personal_data]; skjerming' in told
+    code = USUAL_SCREENING[0]
+    recipe = (
+        recipe_example("Arkivdel")
+        .replace('class = "123"\n', f'class = "123"\nscreening = "{code}"\n')
+        .replace(
+            'fields = { tittel = "Saker 2014-2019",', f'fields = {{ skjerming = "{code}", tittel = "Saker 2014-2019",'
+        )
+        + f'\n[personal_data]\nidentity_numbers = "screen"\nscreening = "{code}"\n'
+    )
+    assert recipe.count(code) == 4, recipe
+    assert [problem for problem in check(read_recipe(recipe)) if not problem.warning] == []
 
 
 def test_a_field_is_explained_in_norwegian(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.model.own_marks import USUAL_UNIT
+from noarkit.model.own_marks import USUAL_SCREENING, USUAL_UNIT
 from noarkit.recipes.comments import comment
 from noarkit.recipes.lines import Path as Place
 from noarkit.recipes.toml_table import ASK
@@ -298,6 +298,8 @@ class _Proposal:
         """Keeps a rule, its codes, and what is to be said of it."""
         for column, codes in proposed.codes.items():
             self._codes.setdefault(column, {}).update(codes)
+            key = "screening-codes" if column == proposed.screening_column else "direction-codes"
+            self._comments["codes", column] = self._say(key, codes=", ".join(USUAL_SCREENING))
         lines = [self._table_comment(table, what)]
         lines += [
             self._say("db-doubt", column=f"{table.label}.{column}", look=self._say(f"looks-{look}"))

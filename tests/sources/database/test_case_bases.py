@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from noarkit.model.own_marks import USUAL_SCREENING
 from noarkit.projects.project import read_project
 from noarkit.projects.questions import answer, questions
 from noarkit.recipes import read_recipe
@@ -211,6 +212,8 @@ def test_what_is_doubtful_is_asked_and_an_answer_makes_it_count(tmp_path: Path) 
     asked = {question.key: question for question in questions(read_project(tmp_path / "p"))}
     assert asked["source.saksaar"].choices == ("yes", "no")
     assert "kode" in asked["source.saksaar"].evidence
+    assert ", ".join(USUAL_SCREENING) in asked["codes.unntatt.Unntatt"].evidence, "which codes there are"
+    assert "noarkit codes ARCHIVE skjerming" in asked["codes.unntatt.Unntatt"].evidence
     answer(asked["codes.unntatt.Unntatt"], "UO13")
     answer(asked["source.saksaar"], "yes")
     recipe = read_recipe((tmp_path / "p" / "recipe.toml").read_text("utf-8"))

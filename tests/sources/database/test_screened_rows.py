@@ -113,6 +113,7 @@ def test_the_one_person_of_a_letter_is_who_it_is_from_or_to(tmp_path: Path) -> N
         ("2012/{n}-{k}", "= record.dokumentnr | default(none) | match('([0-9]+) *$') | part(0) | int"),
         ("{all}", None),
         ("7", None),
+        ("1", None),
     ],
 )
 def test_a_document_number_counts_within_its_case_or_is_told(tmp_path: Path, numbers: str, field: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from noarkit.model.own_marks import USUAL_SCREENING
 from noarkit.recipes.comments import as_comment, comment
 from noarkit.recipes.recipe_model import RegisterRules
 from noarkit.recipes.toml_table import ASK
@@ -65,6 +66,7 @@ def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) ->
     if register.codes:
         yield ""
         yield as_comment(comment(lang, "register-screening"))
+        yield as_comment(comment(lang, "screening-codes", codes=", ".join(USUAL_SCREENING)))
         yield "[codes.skjerming]"
         yield from (
             f"{'' if code else '# '}{basic_string(word)} = {basic_string(code)}"
