@@ -13,7 +13,7 @@ from noarkit.api.source_reading import recipe_file_text, with_register
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FILE, Session, command, option
-from noarkit.cli.register_lines import JOINED, ODDITIES, register_lines
+from noarkit.cli.register_lines import JOINED, ODDITIES, oddity_lines, register_lines
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import EventFields, Listener
@@ -23,7 +23,8 @@ from noarkit.loading.source_columns import ColumnWatch
 from noarkit.recipes import RecipeProblem, check, read_recipe
 from noarkit.recipes.checking import kinds_of_rules
 from noarkit.recipes.screening import undecided_kinds
-from noarkit.records import Joining, Source, SourceRecord, accept_damage, fitted
+from noarkit.recipes.toml_table import UNANSWERED
+from noarkit.records import Joining, RegisterAccount, Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
 
 EVENTS: EventFields = {
@@ -34,7 +35,11 @@ EVENTS: EventFields = {
         "problem": "text",
         "told": "text",
     },
-    "register": {"is_of": ("case", "document"), **dict.fromkeys(("rows", *JOINED, *ODDITIES), "count")},
+    "register": {
+        "is_of": ("case", "document"),
+        **dict.fromkeys(("rows", *JOINED, *ODDITIES), "count"),
+        "oddities": "list",
+    },
 }
 
 _SAMPLES = 2000
@@ -98,15 +103,16 @@ def _check(session: Session, file: str, source: str | None, open_source: _OpenSo
     with working(session) as work:
         place = None if source is None else open_source(source, work.emit)
         problems = _problems(text, file, place, work.emit)
-        if place is not None and not any(not problem.warning for problem in problems):
+        if place is not None and all(problem.warning or problem.key == UNANSWERED for problem in problems):
             account = _register_account(place, text, file, work.emit)
     for problem in problems:
         _print_problem(session, file, problem)
-    wrong = sum(not problem.warning for problem in problems)
-    if wrong:
-        return PlanFault.exit_code
     if account is not None:
-        session.console.result("register", "\n".join(register_lines(session.texts, account)), **account)
+        lines = [*register_lines(session.texts, account.counts()), *oddity_lines(session.texts, account.oddities)]
+        oddities = [oddity._asdict() for oddity in account.oddities]
+        session.console.result("register", "\n".join(lines), **account.counts(), oddities=oddities)
+    if any(not problem.warning for problem in problems):
+        return PlanFault.exit_code
     session.console.notify("recipe.good", path=file)
     return 0
 
@@ -125,13 +131,12 @@ def _problems(text: str, file: str, place: Source | None, emit: Listener) -> lis
     return [*problems, *watch.problems()]
 
 
-def _register_account(place: Source, text: str, file: str, emit: Listener) -> dict[str, object] | None:
-    """How the register that a recipe names joins with what is there, in numbers."""
+def _register_account(place: Source, text: str, file: str, emit: Listener) -> RegisterAccount | None:
+    """How the register that a recipe names joins with what is there."""
     if isinstance(place, ExtractSource):
         return None
     fitted_place = fitted(place, read_recipe(text, file).source_settings(place.identity.kind))
-    account = fitted_place.survey_register(emit) if isinstance(fitted_place, Joining) else None
-    return None if account is None else account.counts()
+    return fitted_place.survey_register(emit) if isinstance(fitted_place, Joining) else None
 
 
 def _samples(place: Source, emit: Listener) -> Iterator[SourceRecord]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from noarkit.words.texts import Texts
+from noarkit.model.disclosure import mask_text
+from noarkit.records import Oddity
+from noarkit.words.texts import Texts, plain
 
 JOINED = ("by_number", "by_name")
 ODDITIES = ("rows_left", "places_left", "by_name", "titles", "twice", "same_number", "no_number")
@@ -19,3 +21,10 @@ def register_lines(texts: Texts, account: Mapping[str, object]) -> Iterator[str]
     counts = [texts.say(f"plan.register-{name}", count=account[name]) for name in _FEW if account[name]]
     if counts:
         yield texts.say("plan.register-also", told=", ".join(counts))
+
+
+def oddity_lines(texts: Texts, oddities: Iterable[Oddity]) -> Iterator[str]:
+    """Each row or folder that should be looked at, by name."""
+    for oddity in oddities:
+        name = oddity.place or oddity.in_register or oddity.in_place
+        yield f"  {texts.say(f'register.{oddity.kind}')}: {plain(mask_text(name))}"

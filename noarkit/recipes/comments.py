@@ -6,9 +6,13 @@ A template says where one stands by a line of its own, `#: KEY`; the sentences a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from noarkit.model.disclosure import mask_text
 from noarkit.words.texts import texts
 
+_MOST_NAMED = 5
+"""So many of what somebody is asked about are named."""
 _PLACE = re.compile(r"^#: ([a-z-]+)$", re.MULTILINE)
 
 
@@ -21,6 +25,16 @@ def comment(lang: str, key: str, **data: object) -> str:
 def with_comments(template: str, lang: str, **data: object) -> str:
     """The template with its comments, filled with data."""
     return _PLACE.sub(lambda match: as_comment(comment(lang, match[1], **data)), template)
+
+
+def first_names(names: Sequence[str]) -> dict[str, object]:
+    """What a sentence says of many: the first by name, and how many more there are, if any.
+
+    >>> first_names(["1", "2", "3", "4", "5", "6"])
+    {'names': '1, 2, 3, 4, 5', 'more': 1}
+    """
+    shown = names[:_MOST_NAMED]
+    return {"names": ", ".join(map(mask_text, shown)), "more": len(names) - len(shown) or None}
 
 
 def as_comment(text: str) -> str:

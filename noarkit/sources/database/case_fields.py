@@ -46,7 +46,8 @@ _PARTIES = {"avsender": ("EA", "IA", "IA"), "mottaker": ("IM", "EM", "IM"), "mot
 @dataclass(slots=True)
 class ProposedFields:
     """The fields of a rule, its parties, the codes that these use, and what is doubtful: lines behind a `#` above the
-    first field, and columns by what they look like. `still_open` counts cases that nobody closed among those seen."""
+    first field, and columns by what they look like. `open_cases` are those seen that nobody closed, by their numbers or
+    keys: no title of them is told."""
 
     fields: dict[str, object] = field(default_factory=dict)
     parties: list[dict[str, object]] = field(default_factory=list)
@@ -59,7 +60,7 @@ class ProposedFields:
     post: str = ""
     """The expression of the kind of a journal post; empty where nothing says which way a document went."""
     direction_column: str = ""
-    still_open: int = 0
+    open_cases: list[str] = field(default_factory=list)
     party_columns: tuple[str, ...] = ()
     screening_column: str = ""
 
@@ -81,11 +82,19 @@ def case_fields(table: Table, stats: TableStats, words: Words) -> ProposedFields
             proposed.fields[name] = _day(table, column, meanings)
     if "avsluttetDato" in names:
         proposed.fields["avsluttetDato"] = _day(table, names["avsluttetDato"], meanings)
-        proposed.still_open = sum(not cell for cell in columns[names["avsluttetDato"]])
+        proposed.open_cases = _open_cases(table, columns, names, meanings.number)
     if "saksansvarlig" in names:
         proposed.fields["saksansvarlig"] = f"= {path(names['saksansvarlig'])} | default(none)"
     _screening(table, names, words, proposed)
     return proposed
+
+
+def _open_cases(table: Table, columns: Columns, names: Mapping[str, str], number: CaseNumber | None) -> list[str]:
+    number_columns = [names[name] for name in ("saksaar", "sakssekvensnummer") if name in names]
+    named_by = number_columns or ([number.column] if number is not None else list(table.key))
+    whole = [name for name in named_by if name in columns]
+    rows = zip(columns[names["avsluttetDato"]], *(columns[name] for name in whole), strict=True)
+    return ["/".join(cells) for closed, *cells in rows if not closed]
 
 
 def document_fields(table: Table, stats: TableStats, words: Words, of_case: str = "") -> ProposedFields:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.model.own_marks import USUAL_SCREENING, USUAL_UNIT
-from noarkit.recipes.comments import comment
+from noarkit.recipes.comments import comment, first_names
 from noarkit.recipes.lines import Path as Place
 from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import render
@@ -106,7 +106,7 @@ class _Proposal:
         self._schema, self._stats, self._words = contents.schema, contents.stats, contents.words
         self._roles = roles
         self._codes: dict[str, dict[str, object]] = {}
-        self._still_open = 0
+        self._open_cases: list[str] = []
         self._comments: dict[Place, str] = {}
         self._maps: list[tuple[dict[str, object], str]] = []
         self._skips: list[tuple[dict[str, object], str]] = []
@@ -169,9 +169,10 @@ class _Proposal:
 
     def _dates(self) -> dict[str, object]:
         """What of the dates is told by others; whether cases that are open are closed is for a person to say."""
-        if not self._still_open:
+        if not self._open_cases:
             return {"case": "span"}
-        self._comments["dates", "open"] = self._say("open-cases", count=self._still_open)
+        names = self._say("open-first", **first_names(self._open_cases))
+        self._comments["dates", "open"] = f"{self._say('open-cases', count=len(self._open_cases))}\n{names}"
         return {"case": "span", "open": ASK}
 
     def _head(self) -> str:
@@ -228,7 +229,7 @@ class _Proposal:
 
     def _case(self, table: Table) -> None:
         proposed = case_fields(table, self._stats[table.label], self._words)
-        self._still_open += proposed.still_open
+        self._open_cases += proposed.open_cases
         fields = self._fields(table, _CASE) | proposed.fields | self._case_number(table)
         rule: dict[str, object] = {"for": table.label, "type": _CASE}
         owner = self._related_name(table, _AUTHORS)

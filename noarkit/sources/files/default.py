@@ -95,7 +95,7 @@ def default_recipe(
         remark = as_comment(comment(lang, "copied"))
         text = text.replace('case = "span"\n', f'case = "span"\n{remark}\ncopied = [{days}]\n')
     if register:
-        section = register_section(register, levels.folders, lang, asks=asks)
+        section = register_section(register, lang, asks=asks)
         text = text.replace("[personal_data]", f"{section}[personal_data]", 1)
     text = text.replace(
         'kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters, lang=lang, asks=asks))

@@ -62,6 +62,8 @@ def test_a_case_base_becomes_a_package_with_its_own_numbers_and_dates(name: str,
     done = noarkit("deposit", "p", "--ask", cwd=tmp_path, typed="\n".join([*ANSWERS, ""]))
     assert done.returncode == 4, done.stdout + done.stderr
     assert "1 case is open in the source" in done.stdout
+    number = {"saksnr": "2014/117", "saknr": "14/117", "case_no": "2014000117", "saksAar": "2014/117"}[name]
+    assert f"They are: {number}." in (tmp_path / "p" / "recipe.toml").read_text("utf-8").replace("\n# ", " ")
     assert "Not used" not in done.stdout
     done = noarkit("deposit", "p", "--approve", "--by", "Kari", cwd=tmp_path)
     assert done.returncode == 3, done.stdout + done.stderr

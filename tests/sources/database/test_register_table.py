@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import shlex
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, closing
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,47 @@ def test_an_answer_in_a_project_is_an_address_without_a_secret(sqlite: tuple[Pat
     answer(question, "saker.db")
     assert f'database = "sqlite:///{file}"' in project.recipe.read_text("utf-8")
     assert account_of(folders, project.recipe.read_text("utf-8")) == ACCOUNT
+
+
+def test_rows_and_folders_that_do_not_join_are_named_where_they_are_asked_about(
+    sqlite: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("deposit new mapper -o p --no-copies --register saker.db") == 0
+    asked = {question.key: question for question in questions(read_project(Path("p")))}
+    capsys.readouterr()
+    assert run("recipe check p/recipe.toml mapper") == 4, "two questions are open"
+    told = capsys.readouterr().out
+    for key, kind, count, names in (
+        ("register.no_folder", "The row has no folder or file", ACCOUNT["rows_left"], ["2019/8", "2019/9"]),
+        (
+            "register.no_row",
+            "The folder or file has no row",
+            ACCOUNT["places_left"],
+            ["2019-0006 Annet", "2019-0007 Annet"],
+        ),
+    ):
+        assert asked[key].evidence.startswith(f"{count} "), "as many as a plan counts"
+        assert asked[key].evidence.endswith(f"They are: {', '.join(names)}.")
+        assert [line.partition(": ")[2] for line in told.splitlines() if line.strip().startswith(kind)] == names
+
+
+def test_of_many_rows_the_first_are_named_and_the_check_lists_them_all(
+    sqlite: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, file = sqlite
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DELETE FROM regsak WHERE saksnr IN ('2019/8', '2019/9')")
+        db.executemany(
+            "INSERT INTO regsak (saksnr, emne) VALUES (?, 'Uten mappe')", [(f"2018/{n}",) for n in range(1, 8)]
+        )
+        db.commit()
+    assert run("deposit new mapper -o p --no-copies --register saker.db") == 0
+    (question,) = (one for one in questions(read_project(Path("p"))) if one.key == "register.no_folder")
+    first = ", ".join(f"2018/{n}" for n in range(1, 6))
+    assert f"Among them: {first}, and 2 more; noarkit recipe check RECIPE SOURCE lists them all." in question.evidence
+    capsys.readouterr()
+    assert run("recipe check p/recipe.toml mapper") == 4
+    assert sum("The row has no folder or file: 2018/" in line for line in capsys.readouterr().out.splitlines()) == 7
 
 
 def test_a_project_is_made_with_a_register(sqlite: tuple[Path, Path]) -> None:

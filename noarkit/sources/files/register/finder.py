@@ -38,13 +38,16 @@ _OWN_NAMES = frozenset(name.decode() for name in NAMES)
 @dataclass(frozen=True, slots=True)
 class FoundRegister:
     """A register and how it joins: its rules for a recipe, the rows that were read (without sums and remarks), the
-    folders or files that `joined` one, the codes of screening in it, and whether all its rows were read."""
+    folders or files that `joined` one, the codes of screening in it, and whether all its rows were read. `rows_left` and
+    `places_left` are the rows without a folder, as the column that joins has them, and the folders without a row."""
 
     rules: RegisterRules
     rows: int
     joined: int
     codes: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
+    rows_left: tuple[str, ...] = ()
+    places_left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,10 @@ def _register(
     codes = screening_codes(cells[names["skjerming"]]) if "skjerming" in names else {}
     is_of: RegisterOf = "document" if join.way == "path" else "case"
     rules = replace(found_rules, is_of=is_of, column=join.column, joins=join.way, columns=names)
-    return FoundRegister(rules, len(rows), len(set(join.places) - {None}), codes, is_whole)
+    joined = set(join.places) - {None}
+    rows_left = tuple(columns[join.column][index] for index in rows if join.places[index] is None)
+    places_left = tuple(folder.name for folder in places.folders if folder.name not in joined)
+    return FoundRegister(rules, len(rows), len(joined), codes, is_whole, rows_left, places_left)
 
 
 def _title(folder: str | None, form: CaseForm | None) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from noarkit.model.own_marks import USUAL_SCREENING
-from noarkit.recipes.comments import as_comment, comment
+from noarkit.recipes.comments import as_comment, comment, first_names
 from noarkit.recipes.recipe_model import RegisterRules
 from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
@@ -33,20 +33,20 @@ UNKNOWN_TABLE = FoundRegister(
 _SCREENED = "skjerming = \"= record.register.skjerming | default(none) | code('skjerming')\""
 
 
-def register_section(register: FoundRegister, folders: int, lang: str, *, asks: bool) -> str:
+def register_section(register: FoundRegister, lang: str, *, asks: bool) -> str:
     """The section `[register]`, with its evidence, and the codes of screening. `asks`: what a person has to decide
     stands as a question, at which a plan stops."""
-    return "\n".join(_section(register, folders, lang, asks=asks)) + "\n\n"
+    return "\n".join(_section(register, lang, asks=asks)) + "\n\n"
 
 
-def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) -> Iterator[str]:
+def _section(register: FoundRegister, lang: str, *, asks: bool) -> Iterator[str]:
     rules, of_cases = register.rules, register.rules.of_cases
     if rules.database == ASK:
         yield as_comment(comment(lang, "register-ask"))
         yield f'[register]\ndatabase = "{ASK}"'
         return
     counts = {"rows": register.rows, "joined": register.joined}
-    left_over = {"rows_left": max(0, register.rows - register.joined), "places_left": max(0, folders - register.joined)}
+    left_over = {"rows_left": len(register.rows_left), "places_left": len(register.places_left)}
     yield as_comment(comment(lang, "register-cases" if of_cases else "register-documents", **counts, **left_over))
     if not register.is_whole:
         yield as_comment(comment(lang, "register-part", rows=register.rows))
@@ -58,8 +58,10 @@ def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) ->
     yield f'joins = {{ {basic_string(rules.column)} = "{rules.joins}" }}'
     if of_cases:
         yield as_comment(comment(lang, "register-no-folder", **left_over))
+        yield from _named(register.rows_left, lang)
         yield f'no_folder = "{"ask" if asks and left_over["rows_left"] else "report"}"'
         yield as_comment(comment(lang, "register-no-row", **left_over))
+        yield from _named(register.places_left, lang)
         yield f'no_row = "{"ask" if asks and left_over["places_left"] else "report"}"'
     yield "[register.columns]"
     yield from (f"{name} = {basic_string(column)}" for name, column in rules.columns.items())
@@ -72,6 +74,12 @@ def _section(register: FoundRegister, folders: int, lang: str, *, asks: bool) ->
             f"{'' if code else '# '}{basic_string(word)} = {basic_string(code)}"
             for word, code in register.codes.items()
         )
+
+
+def _named(names: Sequence[str], lang: str) -> Iterator[str]:
+    """The first of what is doubtful by name, so that whoever is asked can look at it."""
+    if names:
+        yield as_comment(comment(lang, "named-first", **first_names(names)))
 
 
 def folder_lines(register: FoundRegister) -> tuple[str, ...]:
