@@ -37,8 +37,7 @@ def verdict_lines(verdict: Verdict, texts: Texts) -> list[str]:
         lines.append(
             texts.say("verdict.reason", grade=facts["grade_word"], sentence=facts["sentence"], rules=rules or None)
         )
-        if facts["advice"]:
-            lines.append(f"{_INDENT}{facts['advice']}")
+        lines.append(f"{_INDENT}{facts['advice']}")
     return lines
 
 
@@ -55,11 +54,9 @@ def _reason_facts(reason: Reason, texts: Texts) -> dict[str, object]:
 
 
 def _advice(reason: Reason, texts: Texts) -> str:
-    """Who accepted it; else what to do and whose task that is; nothing for a remark."""
+    """Who accepted it; else what to do and whose task that is."""
     acceptance = reason.accepted
     if acceptance is not None:
         return texts.say("verdict.acceptance", by=acceptance.by, day=acceptance.on, note=acceptance.note or None)
-    if reason.grade != "stops":
-        return ""
     owner, remedy = texts.text("verdict_owners", reason.owner), texts.text("verdict_remedies", reason.code)
     return texts.say("verdict.remedy", owner=owner, remedy=remedy)
