@@ -24,6 +24,7 @@ from noarkit.loading.part import SPINE, has_open_units, is_part_loaded, is_spine
 from noarkit.loading.request import GLOBALS, RunRequest, has_named_archive, request_of_load, request_of_plan
 from noarkit.loading.state import RunState
 from noarkit.option_fields import names_remembered
+from noarkit.safe.paths import from_here
 
 _OF_LOAD = names_remembered(IngestOptions)
 _NOT_IN_RETRY = ("as-new", "max-errors")
@@ -245,7 +246,7 @@ def command_line(
     names = [name for name in (*TAKES.get(verb, ()), *GLOBALS) if f"--{name}" not in positional]
     options = [word for name in names for word in request.words(name)]
     own = positional[-1:] if positional[-1:] and positional[-1] in READERS_OWN else []
-    return ["noarkit", verb, *positional[: len(positional) - len(own)], *_from_here(options), *own]
+    return ["noarkit", verb, *positional[: len(positional) - len(own)], *map(_word_from_here, options), *own]
 
 
 def after_refusal(folder: RunFolder, line: RunRequest) -> RunRequest:
@@ -349,12 +350,7 @@ def last_certificate(folder: RunFolder, plan_sha256: str) -> dict[str, object] |
     return None
 
 
-def _from_here(options: Sequence[str]) -> list[str]:
-    """Options whose paths are below this folder, as a person here would write them."""
-    here = Path.cwd()
-    return [str(Path(word).relative_to(here)) if _is_below(word, here) else word for word in options]
-
-
-def _is_below(word: str, folder: Path) -> bool:
+def _word_from_here(word: str) -> str:
+    """A word of a command; a path in it is written as a person here would."""
     path = Path(word)
-    return path.is_absolute() and path != folder and path.is_relative_to(folder)
+    return str(from_here(path)) if path.is_absolute() else word

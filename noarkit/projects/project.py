@@ -6,7 +6,6 @@ take this file. `"ask"` stands where nobody has decided yet.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Literal, get_args
 from noarkit.errors import ConfigFault
 from noarkit.recipes.toml_table import ASK
 from noarkit.recipes.toml_writer import basic_string
+from noarkit.safe.paths import shown_path
 from noarkit.safe.toml import Document, read_toml
 from noarkit.words.texts import template
 
@@ -75,15 +75,14 @@ def _read(folder: Path) -> Project:
     return Project(
         folder=folder,
         source=_required_text(document, "source", "place"),
-        recipe=folder / _text(document, "source", "recipe", RECIPE_FILE),
+        recipe=shown_path(folder / _text(document, "source", "recipe", RECIPE_FILE)),
         copies_policy=_policy(folder, _text(document, "copies", "policy", NONE)),
         archive=_within(folder, archive),
         dates=_date_policy(document),
         approval=_text(document, "load", "approval", "required") != NONE,
         depth=_text(document, "load", "verify", "bytes"),
         form=_text(document, "package", "form", "noark5"),
-        # as people write it: a folder beside the project, not one above and beneath it again
-        schemas=Path(os.path.normpath(folder / schemas)) if schemas else None,
+        schemas=shown_path(folder / schemas) if schemas else None,
         change_log=_text(document, "package", "change_log", "closing"),
     )
 
@@ -102,12 +101,12 @@ def project_text(source: str, copies_policy: str, lang: str) -> str:
 def _within(folder: Path, archive: str) -> str:
     """An embedded archive lies in the project, unless its place is a full path."""
     kind, colon, place = archive.partition(":")
-    return f"{kind}:{folder / place}" if kind == "embedded" and colon else archive
+    return f"{kind}:{shown_path(folder / place)}" if kind == "embedded" and colon else archive
 
 
 def _policy(folder: Path, name: str) -> str:
     """A policy is known by its name, or is a file of the project."""
-    return str(folder / name) if (folder / name).is_file() else name
+    return str(shown_path(folder / name)) if (folder / name).is_file() else name
 
 
 def _text(document: Document, section: str, name: str, default: str) -> str:

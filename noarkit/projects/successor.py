@@ -42,7 +42,8 @@ def make_successor(old: Project, folder: Path, source: str) -> None:
     if not has_own_archive(old):
         text = _with_value(text, "at", ASK)
     if old.schemas is not None and not old.schemas.is_relative_to(old.folder):
-        text = _with_value(text, "schemas", os.path.relpath(old.schemas, folder))
+        place = old.schemas if old.schemas.is_absolute() else os.path.relpath(old.schemas, folder)
+        text = _with_value(text, "schemas", str(place))
     write_text(folder / PROJECT_FILE, text, replace=False)  # last: a folder without it is no project
 
 

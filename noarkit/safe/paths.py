@@ -272,6 +272,21 @@ def without_climbs(path: Path) -> Path:
     return Path(os.path.realpath(Path(*parts[:last])), *parts[last:])
 
 
+def shown_path(path: Path) -> Path:
+    """The path as people are shown it: `project/../xsd` is `xsd`. What climbs out of no folder that it names stays as it
+    is; the rest is told from where they are, if it is below that, else whole."""
+    names = [part != ".." for part in path.parts]
+    if names == sorted(names):
+        return path
+    return from_here(without_climbs(path))
+
+
+def from_here(path: Path) -> Path:
+    """A place below this folder as a person here would write it; any other as it is."""
+    here = Path.cwd()
+    return path.relative_to(here) if path != here and path.is_relative_to(here) else path
+
+
 def require_existing(where: str) -> None:
     """`SourceGone` for a path at which there is nothing, with what stands beside it and is named nearly so."""
     if not os.path.lexists(where):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -78,3 +79,16 @@ def test_a_line_without_a_project_is_left_as_it_is(project: Path, monkeypatch: p
     assert filled("verify", "run") == ["run"]
     monkeypatch.setenv("NOARKIT_PROJECT", str(project))
     assert values("verify", filled("verify"))["run"] == str(project / "run")
+
+
+def test_places_beside_a_project_are_told_without_climbing_out_of_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.parent)
+    text = (project / PROJECT_FILE).read_text("utf-8")
+    for key, place in (("schemas", "../xsd"), ("recipe", "../ours.toml"), ("at", "embedded:../archive")):
+        text = re.sub(rf'(?m)^{key} = "[^"]*"', f'{key} = "{place}"', text, count=1)
+    (project / PROJECT_FILE).write_text(text, "utf-8")
+    line = filled("extract", "--project", project.name) + filled("plan", "--project", project.name)
+    assert {"xsd", "ours.toml", "embedded:archive"} <= {*line}
+    assert not [word for word in line if ".." in word]

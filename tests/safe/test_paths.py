@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.errors import UnsafeMember, UnsafePath
-from noarkit.safe.paths import Names, checked_parts, open_inside, resolve_inside, twin_key
+from noarkit.safe.paths import Names, checked_parts, open_inside, resolve_inside, shown_path, twin_key
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,23 @@ def test_a_second_name_that_is_the_same_somewhere_is_refused() -> None:
             names.add(("dok", "b.pdf", "c"))
         with pytest.raises(UnsafeMember, match="duplicate"):
             names.add(("dok",))
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("project/../xsd", "xsd"),
+        ("project/../../elsewhere/xsd", "/elsewhere/xsd"),
+        ("project/xsd", "project/xsd"),
+        ("../xsd", "../xsd"),
+        ("/srv/xsd", "/srv/xsd"),
+    ],
+)
+def test_a_path_is_shown_without_climbing_out_of_what_it_names(
+    path: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    wanted = f"{tmp_path}{shown}" if shown == "/elsewhere/xsd" else shown
+    assert str(shown_path(Path(path))) == wanted
