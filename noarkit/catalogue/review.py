@@ -13,7 +13,7 @@ from typing import Literal
 import orjson
 
 from noarkit.catalogue.screening import PlanDisclosures
-from noarkit.graph.store import GraphStore
+from noarkit.graph.store import RECORD_STATE, GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.model.conversions import Conversion, original_key, parse_details
 from noarkit.model.disclosure import MASK, OPEN, Disclosure, public_title
@@ -124,7 +124,7 @@ class PlanReview:
 
     def counts(self) -> dict[str, int]:
         """The source records by their state in the plan."""
-        return dict(self._db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state"))
+        return self._graph.record_counts()
 
     def groups(self) -> tuple[ReviewGroup, ...]:
         """Every fault, rule and warning with the number of its records, what is set aside first."""
@@ -132,7 +132,7 @@ class PlanReview:
         aside = db.execute(
             "SELECT code, count(*) FROM record WHERE state = 'set_aside' GROUP BY code ORDER BY 2 DESC, 1"
         )
-        skipped = db.execute("SELECT count(*) FROM record WHERE state = 'skipped'").fetchone()[0]
+        skipped = self.counts().get("skipped", 0)
         warnings = db.execute(
             "SELECT code, count(DISTINCT coalesce(record, -rowid)), max(grave) FROM note GROUP BY code"
             " ORDER BY 3 DESC, 1"
@@ -149,12 +149,12 @@ class PlanReview:
         """The records from behind a number on: all, those of a state, those with a fault or a warning of a code."""
         condition, values = "n > ?", [str(after)]
         if state:
-            condition, values = f"{condition} AND state = ?", [*values, state]
+            condition, values = f"{condition} AND {RECORD_STATE} = ?", [*values, state]
         if code:
             condition += " AND (code = ? OR n IN (SELECT record FROM note WHERE code = ?))"
             values += [code, code]
         rows = self._db.execute(
-            f"SELECT n, key, state, root, code, data FROM record WHERE {condition} ORDER BY n LIMIT ?",  # noqa: S608  # our own words
+            f"SELECT n, key, {RECORD_STATE}, root, code, data FROM record WHERE {condition} ORDER BY n LIMIT ?",  # noqa: S608  # our own words
             (*values, limit),
         ).fetchall()
         for row in rows:

@@ -54,6 +54,8 @@ _TABLES = (
 
 IS_THERE = '{"there":true}'
 """The data of a planned record that an earlier run loaded."""
+RECORD_STATE = f"CASE WHEN state = 'mapped' AND data = '{IS_THERE}' THEN 'already_there' ELSE state END"
+"""The state of a row of `record` as everybody tells it: what earlier runs loaded is already there."""
 _ENTITY_ROWS = "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM entity"
 
 # made after the rows stand, which is far quicker than beside them
@@ -184,8 +186,7 @@ class GraphStore:
 
     def record_counts(self) -> dict[str, int]:
         """How many records have which state; those to be loaded that earlier runs loaded are already there."""
-        state = f"CASE WHEN state = 'mapped' AND data = '{IS_THERE}' THEN 'already_there' ELSE state END"
-        return dict(self.db.execute(f"SELECT {state}, count(*) FROM record GROUP BY 1 ORDER BY 1").fetchall())  # noqa: S608  # our own words
+        return dict(self.db.execute(f"SELECT {RECORD_STATE}, count(*) FROM record GROUP BY 1 ORDER BY 1").fetchall())  # noqa: S608  # our own words
 
     def between(self, first: Position, last: Position) -> Iterator[PlannedEntity]:
         """The entities of a range of the order, both ends included."""

@@ -23,7 +23,6 @@ from noarkit.reports import write_approval
 from noarkit.reports.plan_page import loaded_facts
 
 _MOST_NAME = 200
-_STATES = ("mapped", "set_aside", "skipped", "already_there")
 
 
 class PlanSection:
@@ -48,13 +47,14 @@ class PlanSection:
     def _plan(self, request: Request, session: Session, show: Show) -> Answer:
         query = request.query
         code = query.get("code", "")[:8]
-        state = query.get("state", "") if query.get("state") in _STATES else ""
         after = _number(query.get("after", ""))
         with PlanReview(self._folder) as review:
+            counts = review.counts()
+            state = query.get("state", "") if query.get("state") in counts else ""
             records = list(review.records(after, PAGE + 1, state=state, code=code))
             facts: dict[str, object] = {
                 "sha256": str(review.plan["sha256"]),
-                "counts": review.counts(),
+                "counts": counts,
                 "groups": review.groups(),
                 "duplicates": bool(review.duplicates(limit=1)),
                 "records": [mask_record(record) for record in records[:PAGE]],

@@ -15,6 +15,7 @@ from noarkit.errors import JournalFault
 from noarkit.loading.folder import RunFolder
 from noarkit.model.disclosure import MASK
 from noarkit.reading_room.plan_section import mask_record
+from noarkit.reports.plan_page import Context, plan_facts
 from tests.rights import held_to_file_rights
 
 
@@ -102,3 +103,27 @@ def test_what_lies_in_a_screened_folder_is_masked_on_the_page_and_among_duplicat
 def test_a_folder_without_a_plan_has_nothing_to_review(tmp_path: Path) -> None:
     with pytest.raises(JournalFault):
         PlanReview(RunFolder(tmp_path))
+
+
+def test_what_an_earlier_run_loaded_is_counted_as_the_plan_page_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    Path("files/a.txt").write_text("a")
+    noarkit.plan("files", "first")
+    noarkit.ingest("first")
+    Path("files/a.txt").write_text("a, written anew")
+    Path("files/b.txt").write_text("b")
+    noarkit.plan("files", "second", since="first")
+    with PlanReview(RunFolder(Path("second"))) as review:
+        assert {name: count for name, count in review.counts().items() if count} == {"already_there": 1, "mapped": 1}
+        assert plan_facts(RunFolder(Path("second")), Context())["records"] == {
+            "mapped": 1,
+            "already_there": 1,
+            "set_aside": 0,
+            "skipped": 0,
+        }
+        (there,) = review.records(state="already_there")
+        assert (there.key, there.state) == ("a.txt", "already_there")
+        assert [record.key for record in review.records(state="mapped")] == ["b.txt"]
