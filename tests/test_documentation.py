@@ -15,7 +15,7 @@ from noarkit.cli.help import fault_kinds
 from noarkit.cli.main import COMMANDS, PROGRAM, main, program
 from noarkit.cli.options import Command, global_options
 from noarkit.config import SETTINGS
-from noarkit.errors import GRAVITY
+from noarkit.errors import GRAVITY, NotApproved
 from noarkit.forms.noark5.spec import identify, schema_files
 from noarkit.manual.chapters import CHAPTERS, PARTS, chapter_source
 from noarkit.words.texts import LANGUAGES, explain, texts
@@ -268,3 +268,14 @@ def test_the_manual_states_the_official_schemas_as_they_are_known(lang: str) -> 
         assert schema is not None
         assert (schema.file, schema.line_ends) == (name, "lf")
         assert schema.edition in ("2023", None)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_deposit_that_waits_for_a_person_is_told_wherever_exit_codes_are_listed(lang: str) -> None:
+    code = str(NotApproved.exit_code)
+    waits = re.compile(rf"(?<!\d){code}\b[^.]*\bdeposit\b|\bdeposit`?\b[^.]*[^\d]{code}\b")
+    assert waits.search(f"{code} {texts(lang).text('exits', code)}")
+    assert waits.search(chapter_source("exit-codes", lang))
+    told = " ".join(chapter_source("folder-to-deposit", lang).split())
+    assert {"en": f"stops with exit code {code}", "nb": f"stopper med avslutningskode {code}"}[lang] in told
+    assert waits.search(README.partition("## When something goes wrong")[2])
