@@ -41,6 +41,8 @@ EVENTS: EventFields = {
     "project": {"path": "text", "questions": "count"},
     "question": {"key": "text", "where": "text", "choices": "list", "evidence": "text"},
 }
+_OF_DOCUMENTS = frozenset({"formats", "unusable"})
+"""Reasons whose places are documents: the report of copies says of each what to do."""
 _GOES_ON = (0, 3)
 """Exit codes after which the road goes on: done, or done but for what is listed."""
 _WAITS = NotApproved.exit_code
@@ -281,6 +283,11 @@ def _print_acceptance(session: Session, project: Project) -> None:
         session.console.notify("deposit.anew", command=_successor_command(project))
     for reason in (reason for reason in reasons if reason.needs_look):
         _print_look(session, project, package, reason)
+    if project.copies is not None and any(reason.code in _OF_DOCUMENTS for reason in reasons):
+        require_wing("copies")
+        from noarkit.cli.derived import report_command
+
+        session.console.notify("derive.which", command=report_command(project.copies))
     accept = [word for reason in reasons if _is_bundled(reason) for word in ("--accept", reason.code)]
     if accept:
         command = next_command("deposit", project.folder, *accept, "--by")

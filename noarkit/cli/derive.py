@@ -99,7 +99,7 @@ def derive_command(
 
 def _result(session: Session, copies: Path, result: deriving.DeriveResult, report: Path | None, *, titles: bool) -> int:
     """Prints what became of the documents, and writes the report where one is wished and something was done."""
-    print_derived(session, result, copies)
+    print_derived(session, result, copies, has_report=report is not None)
     _report(session, copies, None if result.dry_run else report, titles=titles)
     return exit_code_of(result)
 

@@ -23,14 +23,22 @@ _DIGITS = 16
 """Of a checksum: enough to name one of 100,000,000 documents."""
 
 
-def print_derived(session: Session, result: deriving.DeriveResult, copies: Path) -> None:
-    """Prints what became of the documents, and how copies that are held are accepted."""
+def print_derived(session: Session, result: deriving.DeriveResult, copies: Path, *, has_report: bool = False) -> None:
+    """Prints what became of the documents, how copies that are held are accepted, and the command that tells what to do
+    with each document without a copy, unless this one writes that report."""
     session.console.show(result, "\n".join(_lines(session.texts, result)))
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if not result.dry_run:
         _print_accepted(session, copies)
     if (held := result.held + result.access.get("held", 0)) and not result.stopped_by:
         print_held(session, held, copies)
+    if result.failed and not result.dry_run and not has_report:
+        session.console.notify("derive.which", command=report_command(copies))
+
+
+def report_command(copies: Path) -> str:
+    """The command that writes the report of all documents without a copy: each with its reason and remedy."""
+    return next_command("derive", "-o", copies, "--report", f"{copies}.html", "--titles")
 
 
 def _print_accepted(session: Session, copies: Path) -> None:

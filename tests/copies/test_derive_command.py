@@ -397,9 +397,12 @@ def test_copies_that_are_held_come_with_the_very_commands_that_accept_them(
         [*start, "--compare", digits, "--report", "page.html", "--lang", "en"],
         [*start, "--accept", digits, "--lang", "en", "--by"],
         [*start, "--accept", "decoded-as", "--lang", "en", "--by"],
+        [*start, "--report", "copies.html", "--titles", "--lang", "en"],
     ]
     assert "(decoded-as)" in shown[1] and "for latin.txt:" in shown[1], "a person knows documents by their names"
     assert main(commands[0][1:], {}) == 0
+    assert main(commands[3][1:], {}) == 0
+    assert Path("copies.html").is_file(), "the documents without a copy, each with what to do"
     assert main([*commands[2][1:], "Kari Nordmann"], {}) == 0
     assert main([*commands[1][1:], "Kari Nordmann"], {}) == 2, "accepted already"
 
