@@ -42,6 +42,7 @@ from noarkit.recipes.screening import undecided_kinds
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.settings import Imprint
 from noarkit.sources.files.policy import CODEC, DAMAGED
+from noarkit.verdict import names_nobody
 from noarkit.version import __version__
 
 PLAN_REPORT_VERSION = 1
@@ -280,6 +281,7 @@ def _places(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[s
             "target": target,
             "title": public_title(title, told, screened=disclosures.of_unit(n).is_screened),
             "holds": child_count,
+            "is_unnamed": kind == "Arkivskaper" and names_nobody(title),
         }
         for n, kind, target, title, told, child_count in rows
     ]

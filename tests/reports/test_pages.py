@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from noarkit import approve, ingest, plan
+from noarkit.cli.main import main
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.verification import VerifyResult
@@ -259,3 +261,19 @@ def test_approvals_that_cannot_be_read_are_told_in_the_report(run: RunFolder) ->
     write_run_report(run, "en")
     assert "cannot be read (approvals.jsonl:1)" in (run.path / "report.html").read_text("utf-8")
     (run.path / "approvals.jsonl").unlink()
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("Ukjent", True), ("Sætre kommune", False)])
+def test_a_creator_that_nobody_named_is_told_with_where_the_package_gets_it(
+    name: str, is_told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    Path("files/letter.txt").write_text("letter")
+    assert main(["recipe", "new", "files", "-o", "recipe.toml"], {}) == 0
+    recipe = Path("recipe.toml").read_text("utf-8")
+    assert 'arkivskaperNavn = "Ukjent"' in recipe
+    Path("recipe.toml").write_text(recipe.replace('"Ukjent"', f'"{name}"'), "utf-8")
+    assert main(["plan", "files", "--recipe", "recipe.toml", "-o", "run"], {}) == 0
+    page = html.unescape(Path("run/plan.html").read_text("utf-8"))
+    assert (texts("en").say("report.creator-unnamed") in page) is is_told
