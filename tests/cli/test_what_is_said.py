@@ -62,7 +62,7 @@ def test_what_was_found_is_said_of_all_places_only_if_it_is_the_same_in_all(caps
     lines_printed(capsys, "ingest", "cases", "-o", "run")
     lines_printed(capsys, "extract", "-o", "out", code=3)
     lines = lines_printed(capsys, "validate", "out", code=3)
-    at = lines.index("N410  warning  4  places (rule: Documents are in an archival format)")
+    at = lines.index("N410  warning  4  places do not follow the rule: Documents are in an archival format")
     assert all(line.endswith(".db: db is not accepted for deposit") for line in lines[at + 1 : at + 4])
     assert all(line.count(".db") == 1 for line in lines[at + 1 : at + 4])
 
