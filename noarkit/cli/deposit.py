@@ -18,6 +18,7 @@ from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import NotApproved, UsageFault, VerifyMismatch
 from noarkit.events import EventFields
+from noarkit.forms.noark5.spec import WRITTEN_VERSION, addml_version, schema_files
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import command_line, free_name
 from noarkit.loading.request import GLOBALS, RunRequest
@@ -196,6 +197,12 @@ def _answer(session: Session, project: Project, question: Question) -> str:
             session.console.notify(f"deposit.answer-{bad.why}", **bad.data)
 
 
+def _schema_facts() -> dict[str, str]:
+    """Which schemas are meant where a question is about them."""
+    files = ", ".join(schema_files(WRITTEN_VERSION))
+    return {"version": WRITTEN_VERSION, "addml": addml_version(WRITTEN_VERSION), "files": files}
+
+
 def _typed(sentence: str) -> str:
     return str(click.prompt(sentence, default="", show_default=False, prompt_suffix="\n> ", err=True)).strip()
 
@@ -204,7 +211,7 @@ def _explanation(session: Session, question: Question) -> str:
     """What a question is about; what the file says of it, where there are no words of our own."""
     texts, name = session.texts, f"deposit.explain-{question.key}"
     if texts.has("say", name):
-        return texts.say(name)
+        return texts.say(name, **_schema_facts())
     return question.evidence or texts.say("deposit.explain-any", where=question.where)
 
 
@@ -334,7 +341,11 @@ def _question(session: Session, question: object) -> str:
     if not isinstance(question, Question):
         raise TypeError(question)
     texts, name = session.texts, f"deposit.ask-{question.key}"
-    text = texts.say(name) if texts.has("say", name) else f"{question.key}: {question.evidence}".rstrip(" :")
+    text = (
+        texts.say(name, **_schema_facts())
+        if texts.has("say", name)
+        else f"{question.key}: {question.evidence}".rstrip(" :")
+    )
     choices = f" ({', '.join(question.choices)})" if question.choices else ""
     return texts.say("deposit.asks", where=question.where, text=text + choices)
 
