@@ -188,7 +188,7 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     yield from _mail_lines(texts, facts.get("mail_filing"), folder)
     warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
-        codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)
+        codes = ", ".join(f"{code}: {grouped(count)}" for code, count in warnings)
         yield texts.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
     if facts.get("copies"):
         yield texts.say("plan.copies", **facts["copies"])

@@ -201,7 +201,7 @@ def _state(session: Session, summary: RunSummary) -> str:
 def _number_lines(session: Session, folder: RunFolder, totals: Numbers, summary: RunSummary) -> Iterator[str]:
     texts, dry_run = session.texts, summary.dry_run
     codes = fault_counts(folder) if not dry_run and not summary.lists and totals.set_aside + totals.refused else {}
-    by_code = " (" + ", ".join(f"{code} {grouped(count)}" for code, count in codes.items()) + ")" if codes else ""
+    by_code = " (" + ", ".join(f"{code}: {grouped(count)}" for code, count in codes.items()) + ")" if codes else ""
     yield _row(texts.say("end.read"), texts.say("end.records", count=totals.read))
     for name, file in _LISTS.items():
         count = getattr(totals, name)

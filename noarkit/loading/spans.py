@@ -10,9 +10,9 @@
 
 What a folder says of its own beginning and end counts for all above it, so that the period covers cases and records
 alike. Only what the recipe left open is filled in; a folder without any day below it has its year, or the days of the
-folder above, of the period, or of the whole. What a package says of itself (the folder `description`) is younger than its
-records: it bears its own days, and tells nothing of the days of the whole. A day without a time of day stands for its
-noon, so that it is the same day in every zone that reads it.
+folder above, of the period, or of the whole. What a package says of itself (the folder `description`) is younger than
+its records: it bears its own days, and tells nothing of the days of the whole. A day without a time of day stands for
+its noon, so that it is the same day in every zone that reads it.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def test_what_the_sites_own_check_refuses_is_set_aside_and_taken_up_again(
     assert run("ingest", str(source), "-o", "run", "--check-command", INFECTED) == 3
     (left,) = rows(Path("run/set-aside.csv"))
     assert (left["key"], left["state"], left["code"]) == ("case/bad.txt", "set_aside", "F207")
-    assert "F207 1" in capsys.readouterr().out
+    assert "F207: 1" in capsys.readouterr().out
     assert run("retry", "run", "--fault", "f201") == 3
     assert run("retry", "run", "--fault", "F207", "--check-command", INFECTED) == 3
     assert run("retry", "run", "--fault", "F207") == 0

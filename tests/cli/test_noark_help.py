@@ -75,14 +75,11 @@ def test_screening_says_which_codes_there_are_and_where_they_are_written(
     assert "noarkit codes ARCHIVE skjerming" in told
     assert 'screening = "UO13" in [[map]], its parents and its documents, and in [personal_data]; skjerming' in told
     code = USUAL_SCREENING[0]
-    recipe = (
-        recipe_example("Arkivdel")
-        .replace('class = "123"\n', f'class = "123"\nscreening = "{code}"\n')
-        .replace(
-            'fields = { tittel = "Saker 2014-2019",', f'fields = {{ skjerming = "{code}", tittel = "Saker 2014-2019",'
-        )
-        + f'\n[personal_data]\nidentity_numbers = "screen"\nscreening = "{code}"\n'
-    )
+    recipe = (recipe_example("Arkivdel") or "").replace(
+        'class = "123"\n', f'class = "123"\nscreening = "{code}"\n'
+    ).replace(
+        'fields = { tittel = "Saker 2014-2019",', f'fields = {{ skjerming = "{code}", tittel = "Saker 2014-2019",'
+    ) + f'\n[personal_data]\nidentity_numbers = "screen"\nscreening = "{code}"\n'
     assert recipe.count(code) == 4, recipe
     assert [problem for problem in check(read_recipe(recipe)) if not problem.warning] == []
 

@@ -287,7 +287,7 @@ def test_a_folder_of_schemas_that_is_not_there_is_told_before_anything_is_loaded
     file.write_text(file.read_text("utf-8").replace('schemas = ""', 'schemas = "gone"'), "utf-8")
     said = go_on(tmp_path, code=4)
     assert "gone" in said and "$ noarkit plan" not in said
-    assert said.rstrip().splitlines()[-1] == "What stands above must be corrected first (exit code 4)."
+    assert said.rstrip().splitlines()[-1] == "What is listed above must be corrected first (exit code 4)."
 
 
 def test_a_municipality_number_is_told_with_an_example(tmp_path: Path) -> None:

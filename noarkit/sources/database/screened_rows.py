@@ -23,15 +23,15 @@ class ScreenedRows:
         self._schema = schema
         self._officers = re.compile(officers, re.IGNORECASE)
         self._columns: dict[str, str] = {}
-        self._named: dict[str, list[str]] = {}
+        self._named: dict[str, tuple[str, ...]] = {}
 
     def see(self, table: Table, named_columns: Sequence[str | None], screening: str = "") -> None:
         """Notes the columns of a table that have fields of their own, and that of its screening."""
-        self._named[table.label] = list(dict.fromkeys(filter(None, named_columns)))
+        self._named[table.label] = tuple(dict.fromkeys(filter(None, named_columns)))
         if screening:
             self._columns[table.label] = screening
 
-    def text_without(self) -> dict[str, list[str]]:
+    def text_without(self) -> dict[str, tuple[str, ...]]:
         """The columns that texts of rows do not repeat, by table; none where nothing is screened."""
         return {label: names for label, names in self._named.items() if names} if self._columns else {}
 

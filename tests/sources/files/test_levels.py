@@ -98,7 +98,7 @@ def test_flattened_folders_are_counted_in_the_plan(
     monkeypatch.chdir(tmp_path)
     lay_out(Path("kilde"), *CASES[:5], "Byggesak/2019-0001 Hansen/a/b/c.txt")
     assert main(["plan", "kilde", "-o", "run"], {}) == 0
-    assert "W216 1" in capsys.readouterr().out
+    assert "W216: 1" in capsys.readouterr().out
 
 
 def test_a_tree_without_folders_has_nothing_to_find(tmp_path: Path) -> None:

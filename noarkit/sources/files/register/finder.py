@@ -38,8 +38,8 @@ _OWN_NAMES = frozenset(name.decode() for name in NAMES)
 @dataclass(frozen=True, slots=True)
 class FoundRegister:
     """A register and how it joins: its rules for a recipe, the rows that were read (without sums and remarks), the
-    folders or files that `joined` one, the codes of screening in it, and whether all its rows were read. `rows_left` and
-    `places_left` are the rows without a folder, as the column that joins has them, and the folders without a row."""
+    folders or files that `joined` one, the codes of screening in it, and whether all its rows were read. `rows_left`
+    and `places_left` are rows without a folder, as the column that joins has them, and folders without a row."""
 
     rules: RegisterRules
     rows: int
