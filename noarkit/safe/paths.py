@@ -273,7 +273,7 @@ def without_climbs(path: Path) -> Path:
 
 
 def shown_path(path: Path) -> Path:
-    """The path as people are shown it: `project/../xsd` is `xsd`. What climbs out of no folder that it names stays as
+    """The path as people are shown it: without `..` behind a name. What climbs out of no folder that it names stays as
     it is; the rest is told from where they are, if it is below that, else whole."""
     names = [part != ".." for part in path.parts]
     if names == sorted(names):
