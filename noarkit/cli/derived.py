@@ -30,8 +30,8 @@ def print_derived(session: Session, result: deriving.DeriveResult, copies: Path,
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if not result.dry_run:
         _print_accepted(session, copies)
-    if (held := result.held + result.access.get("held", 0)) and not result.stopped_by:
-        print_held(session, held, copies)
+    if (held_count := result.held + result.access.get("held", 0)) and not result.stopped_by:
+        print_held(session, held_count, copies)
     if result.failed and not result.dry_run and not has_report:
         session.console.notify("derive.which", command=report_command(copies))
 

@@ -271,11 +271,11 @@ class PlanMeeting:
                     own_names += (
                         self._differing(entity, earlier_entity) if earlier_entity is not None else [entity.type]
                     )
-        gone = self.earlier.parties_of(record.key) - {
+        lost_parties = self.earlier.parties_of(record.key) - {
             party.key for _, parties in by_folder.values() for party in parties
         }
         for folder, parties in by_folder.values():
-            is_followed |= self._compare_shared(folder, parties, has_lost=bool(gone))
+            is_followed |= self._compare_shared(folder, parties, has_lost=bool(lost_parties))
         if own_names:
             self._tell("records", OtherValues(_type_of(mapped), tuple(dict.fromkeys(own_names)), record.key))
         return has_new, is_followed

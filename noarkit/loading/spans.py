@@ -118,7 +118,7 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
         return
     zone, db = ZoneInfo(zone_name), store.db
     period = (_noon(rules.period[0], zone), _noon(rules.period[-1], zone)) if rules.period else None
-    whole: Span | None = None
+    whole_dates: Span | None = None
     description_row = db.execute("SELECT n FROM entity WHERE key = ?", (DESCRIPTION,)).fetchone() or (0,)
     db.execute("CREATE TEMP TABLE span (n INTEGER PRIMARY KEY, first TEXT NOT NULL, last TEXT NOT NULL)")
     db.execute("BEGIN")
@@ -135,13 +135,15 @@ def fill_dates(store: GraphStore, rules: DateRules, zone_name: str, *, closes: b
                 changed.append((fields_json(row.fields), row.number))
             span = row.with_stated_days(span, zone)
             if row.top != description_row[0]:
-                whole = span if whole is None else (min(whole[0], span[0]), max(whole[1], span[1]))
+                whole_dates = (
+                    span if whole_dates is None else (min(whole_dates[0], span[0]), max(whole_dates[1], span[1]))
+                )
             if row.parent is not None:
                 spans.widen(row.parent, *span)
         spans.keep()
         db.executemany("UPDATE entity SET fields = ? WHERE n = ?", changed)
-    _date_spine(db, period or whole, rules.period, closes=closes)
-    _date_folders(db, period or whole, zone, closes=closes, rules=rules)
+    _date_spine(db, period or whole_dates, rules.period, closes=closes)
+    _date_folders(db, period or whole_dates, zone, closes=closes, rules=rules)
     _date_by_parents(db, closes=closes and rules.archived == "last")
     store.remember(DERIVED, "yes")
     db.execute("DROP TABLE span")

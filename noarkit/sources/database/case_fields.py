@@ -92,8 +92,8 @@ def case_fields(table: Table, stats: TableStats, words: Words) -> ProposedFields
 def _open_cases(table: Table, columns: Columns, names: Mapping[str, str], number: CaseNumber | None) -> list[str]:
     number_columns = [names[name] for name in ("saksaar", "sakssekvensnummer") if name in names]
     named_by = number_columns or ([number.column] if number is not None else list(table.key))
-    whole = [name for name in named_by if name in columns]
-    rows = zip(columns[names["avsluttetDato"]], *(columns[name] for name in whole), strict=True)
+    whole_rows = [name for name in named_by if name in columns]
+    rows = zip(columns[names["avsluttetDato"]], *(columns[name] for name in whole_rows), strict=True)
     return ["/".join(cells) for closed, *cells in rows if not closed]
 
 

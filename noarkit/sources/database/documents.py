@@ -11,7 +11,7 @@ oversikt = ["id"]                   # the columns that tell the rows of a view a
 [source.changed]
 brev = "endret"                     # a column that every change of a row changes; left out: the whole row is compared
 [source.text_without]
-brev = ["tittel", "avsender"]       # columns with fields of their own, which `record.row_text` does not repeat
+brev = ["tittel", "avsender"]       # columns with fields of their own, which record.row_text does not repeat
 [[source.documents.brev]]           # a document column of a table, in the order their documents shall have
 column = "innhold"
 as = "bytes"                        # or "text", "large-object", "file"

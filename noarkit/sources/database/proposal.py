@@ -249,10 +249,10 @@ class _Proposal:
             years = [name for name in key if _YEARS.fullmatch(name)]
             if len(key) == 2 and len(years) == 1 and all(table.column(name).kind is Kind.INTEGER for name in key):
                 year, number = years[0], next(name for name in key if name != years[0])
-                whole = f"if {self._column(year)} > 1000 else none"  # of two figures nobody knows the century
+                whole_number = f"if {self._column(year)} > 1000 else none"  # of two figures nobody knows the century
                 return {
-                    "saksaar": f"= {self._column(year)} {whole}",
-                    "sakssekvensnummer": f"= {self._column(number)} {whole}",
+                    "saksaar": f"= {self._column(year)} {whole_number}",
+                    "sakssekvensnummer": f"= {self._column(number)} {whole_number}",
                 }
         return {}
 

@@ -64,9 +64,9 @@ def judge_change_log(case: Case) -> None:
 
 def _judge_days(case: Case) -> None:
     """No change was before its unit, or has yet to come."""
-    for target, at, field, day, made in case.store.ask(_MADE):
-        if is_before(str(day), str(made)):
-            add_findings(case, "N605", _FILE, iter([(target, at, field, day, made)]), ("element", "last", "first"))
+    for target, at, field, day, made_at in case.store.ask(_MADE):
+        if is_before(str(day), str(made_at)):
+            add_findings(case, "N605", _FILE, iter([(target, at, field, day, made_at)]), ("element", "last", "first"))
     later = ((target, at, field, day) for target, at, field, day in case.store.ask(_LATER, (f"{case.today}~",)))
     add_findings(case, "N608", _FILE, later, ("element", "value"))
 
@@ -83,11 +83,11 @@ def _says_same(version: Version, name: str, logged_text: str, unit_text: str) ->
     logged_text, unit_text = logged_text.strip(), unit_text.strip()
     if logged_text.casefold() == unit_text.casefold():
         return True
-    known = keys().get(name)
-    if known is not None:
+    list_keys = keys().get(name)
+    if list_keys is not None:
         # which text belongs to which key differs between lists: a key never contradicts a text of its list
         texts = codes(version).get(name, frozenset())
-        return (logged_text in known and unit_text in texts) or (unit_text in known and logged_text in texts)
+        return (logged_text in list_keys and unit_text in texts) or (unit_text in list_keys and logged_text in texts)
     shorter = min(len(logged_text), len(unit_text))
     if shorter == len("2019-03-04") and logged_text[:shorter] == unit_text[:shorter]:
         return True

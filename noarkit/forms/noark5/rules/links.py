@@ -226,10 +226,12 @@ def _judge_head(case: Case, number: int) -> None:
 def _judge_creators(case: Case, number: int) -> None:
     """A journal is kept by those whose archive it is."""
     head = case.heads[number]
-    others = sorted(set(head.creators) - set(case.creators))
-    if others and case.creators and case.has(spec.STRUCTURE):
-        found = ", ".join(case.creators)
-        case.tally.add("N520", f"{JOURNALS[number]}.xml", (head.at, None), value=", ".join(others), found=found)
+    other_names = sorted(set(head.creators) - set(case.creators))
+    if other_names and case.creators and case.has(spec.STRUCTURE):
+        creator_names = ", ".join(case.creators)
+        case.tally.add(
+            "N520", f"{JOURNALS[number]}.xml", (head.at, None), value=", ".join(other_names), found=creator_names
+        )
 
 
 def _judge_entries(case: Case, number: int) -> None:

@@ -94,10 +94,10 @@ def check_order(state: WalkState, frame: Frame, parent: Frame) -> None:
             continue
         source = parent.values if row.of else values
         first = name = ""
-        for other in row.others:
-            text = source.get(other)
+        for other_name in row.others:
+            text = source.get(other_name)
             if text and (not first or text < first):
-                first, name = text, other
+                first, name = text, other_name
         if first and is_before(last, first):
             state.hit(row.code, frame.at, element=f"{frame.kind} {row.field}", last=last, other=name, first=first)
 
@@ -123,22 +123,22 @@ def check_within(state: WalkState, frame: Frame) -> None:
 
 def check_made_before_closed(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A record was made before the first of the units around it was closed."""
-    made = frame.values.get("opprettetDato")
+    made_at = frame.values.get("opprettetDato")
     closed, kind = _first_closing(parent)
-    if made and closed and is_before(closed, made):
-        state.hit("N339", frame.at, element=kind, last=closed, first=made)
+    if made_at and closed and is_before(closed, made_at):
+        state.hit("N339", frame.at, element=kind, last=closed, first=made_at)
 
 
 def _first_closing(frame: Frame) -> tuple[str, str]:
     """When the first of a unit and those around it was closed, and which kind it is; remembered with the unit."""
-    known = frame.values.get(_CLOSED)
-    if known is None:
+    known_text = frame.values.get(_CLOSED)
+    if known_text is None:
         above = _first_closing(frame.parent) if frame.parent is not None else ("", "")
         own = frame.values.get("avsluttetDato", "") if frame.kind in _CLOSING else ""
         closed, kind = (own, frame.kind) if own and (not above[0] or own < above[0]) else above
         frame.values[_CLOSED] = f"{closed} {kind}"
         return closed, kind
-    closed, _, kind = known.partition(" ")
+    closed, _, kind = known_text.partition(" ")
     return closed, kind
 
 
@@ -151,10 +151,10 @@ def check_once(state: WalkState, frame: Frame, parent: Frame, code: str, *names:
     texts = [values[name] for name in names if name in values]
     if not texts or names[0] not in values:
         return
-    seen = "|".join((names[0], *texts))
-    if seen in inner:
+    seen_key = "|".join((names[0], *texts))
+    if seen_key in inner:
         state.hit(code, frame.at, element=" + ".join(names), value=" ".join(texts), within=parent.kind)
-    inner[seen] = 1
+    inner[seen_key] = 1
 
 
 def check_main_document(state: WalkState, frame: Frame, parent: Frame) -> None:

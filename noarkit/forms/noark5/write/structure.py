@@ -65,13 +65,13 @@ class Tally:
 
     def has(self, element: str) -> bool:
         """True if such an element was written, or put back as it was."""
-        written = {
+        written_counts = {
             "skjerming": self.screened,
             "kassasjon": self.disposals,
             "utfoertKassasjon": self.disposed,
             BUSINESS_METADATA: self.business,
         }
-        return bool(written[element] or self.restore_count.elements[element])
+        return bool(written_counts[element] or self.restore_count.elements[element])
 
     def add(self, tally: Tally) -> None:
         """Adds what another writer wrote."""

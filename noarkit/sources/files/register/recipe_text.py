@@ -58,10 +58,10 @@ def _section(register: FoundRegister, lang: str, *, asks: bool) -> Iterator[str]
     yield f'joins = {{ {basic_string(rules.column)} = "{rules.joins}" }}'
     if of_cases:
         yield as_comment(comment(lang, "register-no-folder", **left_over))
-        yield from _named(register.rows_left, lang)
+        yield from _first_named(register.rows_left, lang)
         yield f'no_folder = "{"ask" if asks and left_over["rows_left"] else "report"}"'
         yield as_comment(comment(lang, "register-no-row", **left_over))
-        yield from _named(register.places_left, lang)
+        yield from _first_named(register.places_left, lang)
         yield f'no_row = "{"ask" if asks and left_over["places_left"] else "report"}"'
     yield "[register.columns]"
     yield from (f"{name} = {basic_string(column)}" for name, column in rules.columns.items())
@@ -76,7 +76,7 @@ def _section(register: FoundRegister, lang: str, *, asks: bool) -> Iterator[str]
         )
 
 
-def _named(names: Sequence[str], lang: str) -> Iterator[str]:
+def _first_named(names: Sequence[str], lang: str) -> Iterator[str]:
     """The first of what is doubtful by name, so that whoever is asked can look at it."""
     if names:
         yield as_comment(comment(lang, "named-first", **first_names(names)))
