@@ -15,7 +15,7 @@ from noarkit.manual.markdown import Block, Heading, Paragraph, Span, Table
 from noarkit.model import Field, ObjectType, metamodel
 from noarkit.model.field_names import field_names, fields_called, standard_name, type_called
 from noarkit.model.mapping import TypeMap, mapping
-from noarkit.model.own_marks import USUAL_SCREENING
+from noarkit.model.own_marks import SCREENING_FIELD, SCREENING_KEY, USUAL_SCREENING
 from noarkit.model.xml_model import ValueKind, xml_model
 from noarkit.recipes import links
 from noarkit.recipes.compile import FILLED_FROM_CONTENT
@@ -29,8 +29,6 @@ _XS: dict[ValueKind, str] = {"date": "date", "dateTime": "dateTime", "moment": "
 _MOST_RULES = 6
 _MOST_TYPES = 8
 _REQUIREMENT = "krav "
-_SCREENING, _SHORT_SCREENING = "skjerming", "screening"
-"""The field, and the key of a recipe that sets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,8 @@ def noark_help(topic: str, texts: Texts) -> tuple[Block, ...] | None:
 
 
 def _as_written(topic: str) -> str:
-    if topic.lower() == _SHORT_SCREENING:
-        return _SCREENING
+    if topic.lower() == SCREENING_KEY:
+        return SCREENING_FIELD
     by_lower = {name.lower(): name for kind in metamodel().types for name in field_names(kind)}
     return topic if type_called(topic) else by_lower.get(topic.lower(), topic)
 
@@ -175,7 +173,7 @@ def form_of(field: Field, texts: Texts) -> str:
     if not codes:
         text = texts.say("noark.form.own-list", list=field.code_list)
         usual = texts.say("noark.form.usual-codes", codes=", ".join(USUAL_SCREENING))
-        return f"{text}; {usual}" if field.code_list == _SCREENING else text
+        return f"{text}; {usual}" if field.code_list == SCREENING_FIELD else text
     names = ", ".join(_code_text(field, code.code, texts) for code in codes)
     return texts.say("noark.form.codes", list=field.code_list, codes=names)
 
@@ -288,7 +286,7 @@ def _examples(name: str) -> list[str]:
 
 def _screening_places(kinds: Iterable[tuple[ObjectType, str]], texts: Texts) -> Iterator[str]:
     """Where a recipe says that something is screened, for the field that it sets."""
-    if any(field == _SCREENING for _, field in kinds):
+    if any(field == SCREENING_FIELD for _, field in kinds):
         yield texts.say("noark.screening-place", code=USUAL_SCREENING[0])
 
 

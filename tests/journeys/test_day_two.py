@@ -15,7 +15,6 @@ import pytest
 
 from noarkit.errors import UsageFault
 from noarkit.model.organisation_numbers import normal_number
-from noarkit.projects.project import PROJECT_FILE, USUAL_POLICY, project_text, read_project
 from noarkit.wings import EXTRAS, extra_command
 from tests.journeys.deposits import answer, go_on, new_project, noarkit, states
 from tests.journeys.faces import first_number, page_rows, page_text
@@ -333,11 +332,3 @@ def test_a_missing_extra_is_told_with_its_command(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UsageFault) as fault:
         puids.Puids()
     assert fault.value.data["do"] == "pip install 'noarkit[pronom]'"
-
-
-def test_a_folder_of_schemas_is_told_as_people_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "here" / "p").mkdir(parents=True)
-    text = project_text("share", USUAL_POLICY, "en").replace('schemas = "ask"', 'schemas = "../../schemas"')
-    (tmp_path / "here" / "p" / PROJECT_FILE).write_text(text, "utf-8")
-    monkeypatch.chdir(tmp_path / "here")
-    assert str(read_project(Path("p")).schemas) == "../schemas"

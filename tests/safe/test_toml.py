@@ -30,6 +30,7 @@ OF_THE_PACKAGE = {
     "forms/eark/rules/codes.py",
     "forms/eark/rules/media.py",
     "forms/findings.py",
+    "forms/noark5/rules/relations.py",
     "forms/noark5/rules/values.py",
     "reading_room/viewers/detection.py",
     "words/texts.py",
