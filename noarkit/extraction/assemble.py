@@ -41,7 +41,6 @@ from noarkit.forms.noark5.write import unmapped, vsm
 from noarkit.forms.noark5.write.content import Codes
 from noarkit.forms.noark5.write.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.forms.noark5.write.structure import Tally
-from noarkit.model.mapping import BUSINESS_METADATA
 from noarkit.safe.atomic import write_bytes
 from noarkit.verdict import names_nobody
 
@@ -261,10 +260,10 @@ def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> by
             end=assembly.end,
             incoming=facts.incoming,
             outgoing=facts.outgoing,
-            screened=tally.has("skjerming"),
-            disposed=tally.has("utfoertKassasjon"),
-            to_be_disposed=tally.has("kassasjon"),
-            business=tally.has(BUSINESS_METADATA),
+            screened=tally.is_screened,
+            disposed=tally.has_disposed,
+            to_be_disposed=tally.has_disposal_decisions,
+            business=tally.has_business_metadata,
             files=files,
             documents=assembly.documents,
         )

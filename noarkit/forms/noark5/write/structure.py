@@ -63,15 +63,25 @@ class Tally:
     files: int = 0
     restore_count: RestoreCount = field(default_factory=RestoreCount)
 
-    def has(self, element: str) -> bool:
-        """True if such an element was written, or put back as it was."""
-        written_counts = {
-            "skjerming": self.screened,
-            "kassasjon": self.disposals,
-            "utfoertKassasjon": self.disposed,
-            BUSINESS_METADATA: self.business,
-        }
-        return bool(written_counts[element] or self.restore_count.elements[element])
+    @property
+    def is_screened(self) -> bool:
+        """True if anything is screened, whether it was written or put back as it was."""
+        return self.screened + self.restore_count.elements["skjerming"] > 0
+
+    @property
+    def has_disposal_decisions(self) -> bool:
+        """The same for decisions on disposal."""
+        return self.disposals + self.restore_count.elements["kassasjon"] > 0
+
+    @property
+    def has_disposed(self) -> bool:
+        """The same for what was disposed of."""
+        return self.disposed + self.restore_count.elements["utfoertKassasjon"] > 0
+
+    @property
+    def has_business_metadata(self) -> bool:
+        """The same for metadata of the archive's own making."""
+        return self.business + self.restore_count.elements[BUSINESS_METADATA] > 0
 
     def add(self, tally: Tally) -> None:
         """Adds what another writer wrote."""
