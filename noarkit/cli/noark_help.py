@@ -13,9 +13,10 @@ from noarkit.cli.main import PROGRAM
 from noarkit.forms.findings import rules_of
 from noarkit.manual.markdown import Block, Heading, Paragraph, Span, Table
 from noarkit.model import Field, ObjectType, metamodel
+from noarkit.model.disclosure import SCREENING_FIELD, SCREENING_KEY
 from noarkit.model.field_names import field_names, fields_called, standard_name, type_called
 from noarkit.model.mapping import TypeMap, mapping
-from noarkit.model.own_marks import SCREENING_FIELD, SCREENING_KEY, USUAL_SCREENING
+from noarkit.model.own_marks import USUAL_SCREENING
 from noarkit.model.xml_model import ValueKind, xml_model
 from noarkit.recipes import links
 from noarkit.recipes.compile import FILLED_FROM_CONTENT

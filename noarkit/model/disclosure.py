@@ -37,6 +37,8 @@ CARRIED_ABOVE = "noarkit-above"
 _OF_PARTS = frozenset({CARRIED, "ikkeIFormen"})
 """The groups of business-specific metadata that tell of the parts of a thing too: file names, keys, titles."""
 HIDDEN = "skjermEInnsyn"
+SCREENING_FIELD, SCREENING_KEY = "skjerming", "screening"
+"""The field that a code of screening stands in, and the key of a recipe that sets it."""
 SCREENING = frozenset({"skjerming", "gradering", HIDDEN})
 """The fields, and elements, that can say that something is screened."""
 HIDES_PARTIES, PARTIES, PARTY_TYPE = "skjermKorrespondanseParterEInnsyn", "korrespondansepart", "Korrespondansepart"

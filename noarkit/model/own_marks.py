@@ -35,8 +35,6 @@ ESTIMATE_CLASS = "noarkit: estimate"
 USUAL_UNIT = "ADM"
 """The unit that is responsible for case files of which nobody named one: a code that every archive of ours has."""
 
-SCREENING_FIELD, SCREENING_KEY = "skjerming", "screening"
-"""The field that a code of screening stands in, and the key of a recipe that sets it."""
 USUAL_SCREENING = ("UO13", "UO14", "UO15", "UO20", "UO21", "UO23", "UO24", "UO25", "UO26")
 """The codes of screening that every archive of ours has, each by its paragraph of offentleglova."""
 
