@@ -3,15 +3,17 @@
 registry     the converters of a site, by name
 text         text in any of the usual encodings → UTF-8
 versions     how a program is asked for its version
-library      runs a library on a document in a child process
+library      runs a library on a document in a child process; one_by_one: the ground of those that take one at a time
 pdf          PDF → PDF/A, pages untouched; pdfa_declaring: writes it, or names the rules against it
 pdf_repairs/ what is mended in a PDF for that; pdf_facts: what decides whether a converter may have one
 pdftocairo   draws the pages of a PDF anew, where no repair is enough
-ghostscript  the last resort for a PDF
-image        pictures → PNG, TIFF, or pages of PDF/A
+ghostscript  the last resort for a PDF; pdf_view: a smaller PDF to read
+image        pictures → PNG, TIFF, or pages of PDF/A; views: pictures to look at
 page         web pages and SVG → PDF/A; page_writer: draws HTML and fetches nothing
 mail         mails → PDF/A; markup_cleaning: keeps of a stranger's HTML what shows text
-media        sound → FLAC, video → FFV1 in Matroska, decoded and compared
+media        sound → FLAC, video → FFV1 in Matroska, decoded and compared; media_view: both to listen to and look at;
+             ffmpeg: the program behind them
+tables       spreadsheets → tables in a SIARD archive
 snapshot     what a service answered in JSON → PDF/A
 ocr          lays the text of a scan behind its pages, where a policy wants it
 

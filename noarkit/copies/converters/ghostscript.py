@@ -12,12 +12,13 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 from noarkit.copies.converters.fonts import font_digest
 from noarkit.copies.converters.office_filters import PDF_FLAVOURS
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
 from noarkit.copies.converters.versions import ask_version
@@ -47,7 +48,7 @@ _DEFINITION = """%!
 """
 
 
-class Ghostscript:
+class Ghostscript(OneByOne):
     """Ghostscript as a converter. `program` is `gs` or where it lies."""
 
     name = "ghostscript"
@@ -71,16 +72,8 @@ class Ghostscript:
         options = [_REVISION, _SWITCHES, _DEFINITION, target, font_digest()]
         return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
-    def batch_size(self, task: Task) -> int:
-        """One: a start costs next to nothing."""
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Makes a PDF/A of each PDF that it may touch."""
-        for task in tasks:
-            yield task, self._convert(task)
-
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         if self._number is None or not _has_libraries():
             return Failure(Reason.TOOL_MISSING, {"tool": self._program})
         if task.target not in PDF_FLAVOURS:

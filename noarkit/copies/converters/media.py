@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from noarkit.copies.converters.ffmpeg import Ffmpeg, MediaFacts, Workplace, failure_of
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.sandbox import Sandbox
@@ -39,7 +40,7 @@ REMUX = "copy"
 """What a rule says as `codec` where streams are only to be put into another file."""
 
 
-class Media:
+class Media(OneByOne):
     """FFmpeg as a converter: of sound (`sound`, FLAC), or of video (`video`, FFV1 and FLAC in Matroska)."""
 
     def __init__(self, name: str, sandbox: Sandbox | None = None, program: str = "ffmpeg") -> None:
@@ -56,16 +57,6 @@ class Media:
         parts = [_REVISION, target, [recipe.streams, recipe.codecs] if recipe else None]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
-    def batch_size(self, task: Task) -> int:
-        """One: a start costs next to nothing."""
-        del task
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Each task in its turn."""
-        for task in tasks:
-            yield task, self._convert(task)
-
     def _recipe(self, rule: Rule, target: str) -> _Recipe | None:
         if self.name == "sound":
             return _FLAC if target == "flac" else None
@@ -73,7 +64,8 @@ class Media:
             return None
         return _COPIED if rule.options.get("codec") == REMUX else _FFV1
 
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         recipe, version = self._recipe(task.rule, task.target), self._ffmpeg.version
         if version is None:
             return Failure(Reason.TOOL_MISSING, {"tool": self._ffmpeg.program})

@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.copies.converters.ffmpeg import Ffmpeg, MediaFacts, Workplace, failure_of
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 
@@ -41,7 +42,7 @@ _MOST_DIFFERENT = 0.02
 """The share of moments that may be further apart."""
 
 
-class MediaView:
+class MediaView(OneByOne):
     """FFmpeg as a converter to what a browser plays: `sound-view` (MP3) or `video-view` (H.264 and AAC in MP4)."""
 
     def __init__(self, name: str, ffmpeg: Ffmpeg) -> None:
@@ -57,17 +58,8 @@ class MediaView:
         parts = [_REVISION, target, _SOUND.get(target), _VIDEO, _longest_side(rule)]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
-    def batch_size(self, task: Task) -> int:
-        """One: a start costs next to nothing."""
-        del task
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Each task in its turn."""
-        for task in tasks:
-            yield task, self._convert(task)
-
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         version = self._ffmpeg.version
         if version is None:
             return Failure(Reason.TOOL_MISSING, {"tool": self._ffmpeg.program})

@@ -10,13 +10,14 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import orjson
 
 from noarkit.copies.converters.library import LibraryConverter, product_of
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.converters.pdf_facts import pdf_facts
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa
 from noarkit.copies.converters.versions import ask_version
@@ -33,7 +34,7 @@ _DEFAULT_LANGUAGE = "nor"
 _REASONS = {2: Reason.DAMAGED, 3: Reason.TOOL_MISSING, 4: Reason.NOT_VALID, 8: Reason.PASSWORD}
 
 
-class TextRecognition:
+class TextRecognition(OneByOne):
     """OCRmyPDF as a converter. `language` of a rule are the languages of Tesseract, as `nor+eng`."""
 
     name = "ocr"
@@ -60,17 +61,8 @@ class TextRecognition:
         parts = [_REVISION, _SWITCHES, target, rule.options.get("language", _DEFAULT_LANGUAGE)]
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
-    def batch_size(self, task: Task) -> int:
-        """One: pages take seconds each."""
-        del task
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Each task in its turn."""
-        for task in tasks:
-            yield task, self._convert(task)
-
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         language = str(task.rule.options.get("language", _DEFAULT_LANGUAGE))
         if self._number is None:
             return Failure(Reason.TOOL_MISSING, {"tool": self._program})

@@ -9,10 +9,10 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from noarkit.copies.converters.ghostscript import Ghostscript
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.converters.pdf_facts import pdf_facts
 from noarkit.copies.port import Failure, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
@@ -29,7 +29,7 @@ _SWITCHES = (
 _KINDS = ("Color", "Gray")
 
 
-class PdfView:
+class PdfView(OneByOne):
     """Ghostscript as a converter of PDFs to smaller ones."""
 
     name = "pdf-view"
@@ -46,16 +46,8 @@ class PdfView:
         options = [_REVISION, _SWITCHES, _picture_switches(rule), target]
         return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
-    def batch_size(self, task: Task) -> int:
-        """One: a start costs next to nothing."""
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Makes a smaller PDF of each PDF that it may touch."""
-        for task in tasks:
-            yield task, self._convert(task)
-
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         version = self.version()
         if version is None:
             return Failure(Reason.TOOL_MISSING, {"tool": self.name})

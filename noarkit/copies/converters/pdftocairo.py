@@ -11,12 +11,13 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any  # Any: objects of a PDF
 
 from noarkit.copies.converters.fonts import font_digest
+from noarkit.copies.converters.one_by_one import OneByOne
 from noarkit.copies.converters.pdf import open_recovered, write_repaired
 from noarkit.copies.converters.pdf_facts import PdfFacts, pdf_facts
 from noarkit.copies.converters.pdfa_declaring import refusal_of_target
@@ -32,7 +33,7 @@ _COPY = "copy.pdf"
 _ERROR = "Syntax Error"
 
 
-class PdfToCairo:
+class PdfToCairo(OneByOne):
     """poppler's pdftocairo as a converter."""
 
     name = "pdftocairo"
@@ -59,17 +60,8 @@ class PdfToCairo:
         options = [_REVISION, _SWITCHES, target, font_digest()]
         return hashlib.sha256(json.dumps(options).encode()).hexdigest()[:16]
 
-    def batch_size(self, task: Task) -> int:
-        """One: a start costs next to nothing."""
-        del task
-        return 1
-
-    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Each task in its turn."""
-        for task in tasks:
-            yield task, self._convert(task)
-
-    def _convert(self, task: Task) -> Outcome:
+    def convert_one(self, task: Task) -> Outcome:
+        """What becomes of one document."""
         refusal = refusal_of_target(task.target)
         if refusal is not None:
             return refusal
