@@ -64,6 +64,32 @@ class Odd(DirectArchive):
             return
 
 
+class RefusedAndLate(Odd):
+    """Refuses the first chunk and commits it later; the half that is sent meanwhile never arrives."""
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        if len(self.sent_at) == 1 and any(action.type == "Dokument" for action in actions):
+            self.sent_at.append(self.time.now)
+            raise AnswerLost(call="transaction")
+        return super().transaction(actions)
+
+    def first(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        self.time.later(self.late_s, lambda: self._commit(actions))
+        raise ArchiveNotFound(call="transaction", status=404)
+
+
+@pytest.mark.parametrize("account", ["admin", "plain"])
+def test_a_half_does_not_stand_beside_its_whole_that_was_committed_late(
+    account: str, root: Path, opened: Opened
+) -> None:
+    journey = journey_of(root, account, honours_versions=True)
+    service = opened(journey)
+    archive = RefusedAndLate(service, journey.time, account)
+    assert journey.once(service, archive=archive).numbers.archived == 6
+    assert len(archive.sent_at) == 2, "the whole and its first half: what they hold is there, and is not sent again"
+    once_each(journey, service)
+
+
 def once_each(journey: Journey, service: Service) -> None:
     journey.time.sleep(1000)
     keys = journey.keys(service)
