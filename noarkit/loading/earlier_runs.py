@@ -284,23 +284,25 @@ class PlanMeeting:
         self, entity: Entity, parties: tuple[Entity, ...] | list[Entity], *, has_lost: bool = False
     ) -> bool:
         """True for a folder that is to be changed, the first time that it is met. `has_lost` = a party is not named any
-        more."""
+        more; no load takes one away."""
         if not self._compared.execute("INSERT OR IGNORE INTO shared VALUES (?)", (entity.key,)).rowcount:
             return False
         earlier_entity = self.earlier.find_entity(entity.key)
         if earlier_entity is None:
             return False  # a folder or class of its own, which the load makes
         names = self._differing(entity, earlier_entity)
-        if has_lost or any(self._is_other_party(party) for party in parties):
+        if any(self._is_other_party(party) for party in parties):
             names.append(PARTIES)
-        if not names:
-            return False
         is_folder = metamodel().types[entity.type].family == _FOLDERS
         followed = self.follows.get(entity.type, ())
         will_follow = bool(set(names) & set(followed) & set(FOLLOWED.get(entity.type, ())))
+        if has_lost and PARTIES not in names:
+            names.append(PARTIES)
+        if not names:
+            return False
         field_names = tuple("part" if name == PARTIES else name for name in names)
         unit = OtherValues(_number_of(entity) or entity.type, field_names, entity.key, will_follow, is_folder)
-        if will_follow and set(names) <= set(followed):
+        if will_follow and set(names) <= set(followed) and not has_lost:
             self._tell("followed", unit)
         else:
             self._tell("cases" if is_folder else "others", unit)

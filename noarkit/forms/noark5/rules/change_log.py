@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 
 from noarkit.forms.noark5 import spec
@@ -88,13 +88,15 @@ def _says_same(version: Version, name: str, logged_text: str, unit_text: str) ->
         # which text belongs to which key differs between lists: a key never contradicts a text of its list
         texts = codes(version).get(name, frozenset())
         return (logged_text in list_keys and unit_text in texts) or (unit_text in list_keys and logged_text in texts)
-    shorter = min(len(logged_text), len(unit_text))
-    if shorter == len("2019-03-04") and logged_text[:shorter] == unit_text[:shorter]:
-        return True
     try:
-        return datetime.fromisoformat(logged_text).astimezone(UTC) == datetime.fromisoformat(unit_text).astimezone(UTC)
-    except (ValueError, OverflowError):
+        logged_at, unit_at = datetime.fromisoformat(logged_text), datetime.fromisoformat(unit_text)
+    except ValueError:
         return False
+    if logged_at.tzinfo is not None and unit_at.tzinfo is not None:
+        return logged_at == unit_at
+    # without its zone a moment is told by what the clock showed, and a day by itself
+    shorter = min(len(logged_text), len(unit_text), len("2019-03-04T12:00:00"))
+    return logged_text[:shorter] == unit_text[:shorter]
 
 
 @cache

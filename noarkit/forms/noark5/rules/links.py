@@ -8,7 +8,7 @@ from noarkit.forms.noark5.rules.fields import REFERENCES
 from noarkit.forms.noark5.rules.formats import alone, unaccepted_documents, wrongly_converted
 from noarkit.forms.noark5.rules.journals import JOURNALS
 from noarkit.forms.noark5.rules.keys import keys_in
-from noarkit.forms.noark5.rules.relations import relations
+from noarkit.forms.noark5.rules.relations import FAR_NUMBERS
 from noarkit.forms.noark5.rules.store import unpack_id
 from noarkit.forms.noark5.rules.walk_state import FILE, UNITS
 
@@ -51,11 +51,12 @@ def judge_once(case: Case) -> None:
                    FROM numbers n JOIN repeated USING (name, scope, number)
                ) WHERE place > 1 ORDER BY at"""
     for at, name, number in case.store.ask(twice):
-        code = "N333" if name == "mappeID" else "N337"
+        number_row = FAR_NUMBERS[str(name)]
         # units are not found by their places, save for the few that are shown
-        owners = case.store.ask("SELECT id FROM units WHERE at = ?", (at,)) if case.tally.has_room(code) else iter(())
-        row = (next(owners, (None,))[0], at, name, number, _SCOPES[str(name)])
-        add_findings(case, code, FILE, iter([row]), ("element", "value", "within"))
+        is_shown = case.tally.has_room(number_row.code)
+        owners = case.store.ask("SELECT id FROM units WHERE at = ?", (at,)) if is_shown else iter(())
+        row = (next(owners, (None,))[0], at, name, number, number_row.within)
+        add_findings(case, number_row.code, FILE, iter([row]), ("element", "value", "within"))
     if case.has_repeated_numbers:
         twice = """SELECT id, at, number FROM (
                        SELECT *, ROW_NUMBER() OVER (PARTITION BY case_file, number ORDER BY at) AS place FROM posts
@@ -68,9 +69,6 @@ def judge_once(case: Case) -> None:
                    FROM cases WHERE year IS NOT NULL AND sequence IS NOT NULL
                ) WHERE place > 1 ORDER BY case_file"""
     add_findings(case, "N334", FILE, case.store.ask(twice), ("year", "sequence"))
-
-
-_SCOPES = {row.fields[0]: row.within for row in relations().unique if len(row.fields) == 1}
 
 
 def judge_references(case: Case) -> None:

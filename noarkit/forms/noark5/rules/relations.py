@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 
@@ -17,7 +17,7 @@ from noarkit.forms.noark5.rules.walk_state import Frame, WalkState
 _DAY = 10
 _CLOSED = "|closed"
 """What a unit leaves with its values: when the first of the units around what it holds was closed, and its name."""
-_MAIN = "Hoveddokument"
+_ROLE, _MAIN = "tilknyttetRegistreringSom", "Hoveddokument"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _orders() -> Mapping[str, tuple[After, ...]]:
 
 ORDERS = _orders()
 """Which dates follow others, by the unit whose dates they are."""
-_WITHIN = {row.unit: row.fields for row in relations().within}
+_WITHIN = {row.unit: row for row in relations().within}
 
 
 def check_order(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -107,18 +107,20 @@ def is_before(last: str, first: str) -> bool:
     if last[:_DAY] >= first[:_DAY]:
         return False
     try:
-        return datetime.fromisoformat(last).astimezone(UTC) < datetime.fromisoformat(first).astimezone(UTC)
-    except (ValueError, OverflowError):
+        last_at, first_at = datetime.fromisoformat(last), datetime.fromisoformat(first)
+    except ValueError:
         return True
+    # without its zone a moment is told by its day alone
+    return None in (last_at.tzinfo, first_at.tzinfo) or last_at < first_at
 
 
 def check_within(state: WalkState, frame: Frame) -> None:
     """The dates of a unit lie within the period of the package."""
-    bounds, values = state.bounds, frame.values
-    for name in _WITHIN[frame.kind]:
+    bounds, values, row = state.bounds, frame.values, _WITHIN[frame.kind]
+    for name in row.fields:
         day = values.get(name)
         if day and ((bounds.start and day[:_DAY] < bounds.start) or (bounds.end and day[:_DAY] > bounds.end)):
-            state.hit("N340", frame.at, element=f"{frame.kind} {name}", value=day)
+            state.hit(row.code, frame.at, element=f"{frame.kind} {name}", value=day)
 
 
 def check_made_before_closed(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -143,31 +145,55 @@ def _first_closing(frame: Frame) -> tuple[str, str]:
 
 
 _CLOSING = frozenset(row.unit for row in relations().after if row.inside)
+_DOCUMENTS = frozenset({"dokumentbeskrivelse", "dokumentobjekt"})
+"""Units of which the unit around them holds few, so that their numbers are compared as they come."""
 
 
-def check_once(state: WalkState, frame: Frame, parent: Frame, code: str, *names: str) -> None:
-    """Values of a unit that stand once within the unit around it."""
-    values, inner = frame.values, parent.inner
-    texts = [values[name] for name in names if name in values]
-    if not texts or names[0] not in values:
-        return
-    seen_key = "|".join((names[0], *texts))
-    if seen_key in inner:
-        state.hit(code, frame.at, element=" + ".join(names), value=" ".join(texts), within=parent.kind)
-    inner[seen_key] = 1
+def _near_numbers() -> Mapping[str, tuple[Unique, ...]]:
+    rows: dict[str, tuple[Unique, ...]] = {}
+    for row in relations().unique:
+        if row.unit in _DOCUMENTS and row.fields != (_ROLE,):
+            rows[row.unit] = (*rows.get(row.unit, ()), row)
+    return rows
+
+
+def _far_numbers() -> Mapping[str, tuple[tuple[str, bool], ...]]:
+    rows: dict[str, tuple[tuple[str, bool], ...]] = {}
+    for row in FAR_NUMBERS.values():
+        rows[row.unit] = (*rows.get(row.unit, ()), (row.fields[0], row.within == "klassifikasjonssystem"))
+    return rows
+
+
+FAR_NUMBERS: Mapping[str, Unique] = {
+    row.fields[0]: row for row in relations().unique if row.unit in ("klasse", "mappe", "registrering")
+}
+"""The rows of the table whose numbers are kept until all are known, by their fields."""
+_NEAR, _FAR = _near_numbers(), _far_numbers()
+
+
+def check_numbers(state: WalkState, frame: Frame, parent: Frame) -> None:
+    """The numbers of a unit that stand once: in the unit around it, at once; in what may hold millions, when all are
+    known."""
+    values = frame.values
+    for row in _NEAR.get(frame.kind, ()):
+        texts = [values[name] for name in row.fields if name in values]
+        if row.fields[0] not in values:
+            continue
+        seen_key = "|".join((row.fields[0], *texts))
+        if seen_key in parent.inner:
+            element, value = " + ".join(row.fields), " ".join(texts)
+            state.hit(row.code, frame.at, element=element, value=value, within=parent.kind)
+        parent.inner[seen_key] = 1
+    for name, is_of_system in _FAR.get(frame.kind, ()):
+        if name in values:
+            scope = state.system_at if is_of_system else state.fonds_at
+            state.store.add("numbers", (name, scope, values[name], frame.at))
 
 
 def check_main_document(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A record has one main document."""
-    if frame.values.get("tilknyttetRegistreringSom") == _MAIN and parent.inner.get(_MAIN):
+    if frame.values.get(_ROLE) == _MAIN and parent.inner.get(_MAIN):
         state.hit("N338", frame.at)
-
-
-def note_number(state: WalkState, frame: Frame, name: str, scope: int) -> None:
-    """Keeps a number that stands once within what may hold millions: it is looked at when all are known."""
-    text = frame.values.get(name)
-    if text is not None:
-        state.store.add("numbers", (name, scope, text, frame.at))
 
 
 def check_rising(state: WalkState, frame: Frame, parent: Frame, number: int | None) -> None:

@@ -23,10 +23,9 @@ from noarkit.forms.noark5.rules.letters import (
 from noarkit.forms.noark5.rules.relations import (
     check_made_before_closed,
     check_main_document,
-    check_once,
+    check_numbers,
     check_order,
     check_within,
-    note_number,
 )
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
 from noarkit.forms.noark5.rules.titles import (
@@ -93,7 +92,7 @@ def close_klassifikasjonssystem(state: WalkState, frame: Frame, parent: Frame) -
 def close_klasse(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A class."""
     _unit(state, frame, parent)
-    note_number(state, frame, "klasseID", state.system_at)
+    check_numbers(state, frame, parent)
     inner = frame.inner
     state.label("N905", str(frame.level))
     folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
@@ -129,7 +128,7 @@ def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
             state.hit("N322", frame.at, value=status)
     if frame.type == "saksmappe":
         judge_case_file(state, frame)
-    note_number(state, frame, "mappeID", state.fonds_at)
+    check_numbers(state, frame, parent)
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
         state.label("N910")
 
@@ -140,7 +139,7 @@ def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
     _unit(state, frame, parent)
     check_within(state, frame)
     check_made_before_closed(state, frame, parent)
-    note_number(state, frame, "registreringsID", state.fonds_at)
+    check_numbers(state, frame, parent)
     day = values.get("opprettetDato", "")
     _first_and_last(state, day[:10])
     status = values.get("journalstatus", "")
@@ -176,7 +175,7 @@ def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> 
     values, inner = frame.values, frame.inner
     _unit(state, frame, parent)
     check_within(state, frame)
-    check_once(state, frame, parent, "N337", "dokumentnummer")
+    check_numbers(state, frame, parent)
     check_main_document(state, frame, parent)
     status, has_versions, series = values.get("dokumentstatus", ""), "dokumentobjekt" in inner, state.series
     medium = "" if has_versions else values.get("dokumentmedium", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noarkit.errors import UnsafePath
 from noarkit.forms.noark5.rules.keys import algorithm_named, digest_key
-from noarkit.forms.noark5.rules.relations import check_once
+from noarkit.forms.noark5.rules.relations import check_numbers
 from noarkit.forms.noark5.rules.store import pack_id
 from noarkit.forms.noark5.rules.values import formats
 from noarkit.forms.noark5.rules.walk_state import Frame, WalkState
@@ -21,7 +21,7 @@ _VARIANTS = {"Produksjonsformat": "P", "Arkivformat": "A", "P": "P", "A": "A"}
 def judge_version(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A version of a document, and the file it points at."""
     values = frame.values
-    check_once(state, frame, parent, "N337", "versjonsnummer", "variantformat", "format")
+    check_numbers(state, frame, parent)
     format_, series = values.get("format", "").lower(), state.series
     state.counts.add_each(("version", format_, series), lambda: (("N921", series), ("N923", format_)))
     path = _path(state, frame)
