@@ -17,6 +17,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from noarkit.errors import SourceFault
+from noarkit.model.disclosure import MASK
 from noarkit.recipes.recipe_model import RegisterJoin, RegisterOf, RegisterRules
 from noarkit.sources.files import folders
 from noarkit.sources.files.case_names import CaseForm, Folder, number_in
@@ -39,7 +40,8 @@ _OWN_NAMES = frozenset(name.decode() for name in NAMES)
 class FoundRegister:
     """A register and how it joins: its rules for a recipe, the rows that were read (without sums and remarks), the
     folders or files that `joined` one, the codes of screening in it, and whether all its rows were read. `rows_left`
-    and `places_left` are rows without a folder, as the column that joins has them, and folders without a row."""
+    and `places_left` are rows without a folder, as the column that joins has them (a mask where it has names, and the
+    row is screened), and folders without a row."""
 
     rules: RegisterRules
     rows: int
@@ -163,7 +165,13 @@ def _register(
     is_of: RegisterOf = "document" if join.way == "path" else "case"
     rules = replace(found_rules, is_of=is_of, column=join.column, joins=join.way, columns=names)
     joined = set(join.places) - {None}
-    rows_left = tuple(columns[join.column][index] for index in rows if join.places[index] is None)
+    # a number says nothing of what a case is about; a name does
+    may_tell = columns[names["skjerming"]] if "skjerming" in names and join.way != "case.number" else ()
+    rows_left = tuple(
+        MASK if may_tell and may_tell[index].strip() else columns[join.column][index]
+        for index in rows
+        if join.places[index] is None
+    )
     places_left = tuple(folder.name for folder in places.folders if folder.name not in joined)
     return FoundRegister(rules, len(rows), len(joined), codes, is_whole, rows_left, places_left)
 

@@ -109,6 +109,16 @@ def found_in(tmp_path: Path, text: str, *, folders: list[str], files: set[str] |
 FOLDERS = [f"{year}-{number:04} Sak" for year in (2014, 2015) for number in range(1, 30)]
 
 
+def test_a_row_without_a_folder_is_named_by_a_name_only_where_nothing_screens_it(tmp_path: Path) -> None:
+    names = [f"Sak om {word}" for word in ("veg", "bru", "skole", "kai", "park", "vann")]
+    rows = [f"{name};{'§ 13' if number % 2 else ''}" for number, name in enumerate(names)]
+    lost = ["Barnevernssak Ola;§ 13", "Sak om fjell;"]
+    found = found_in(tmp_path, "\n".join(("Mappe;Unntatt", *rows, *lost, "")), folders=names)
+    assert found is not None and found.rules.joins == "folder.name"
+    assert found.rules.columns["skjerming"] == "Unntatt"
+    assert found.rows_left == ("*****", "Sak om fjell")
+
+
 @pytest.mark.parametrize(
     "text",
     [
