@@ -119,25 +119,16 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
         def keep(package: MadePackage) -> None:
             # what could not be read is known to this call alone: a later one finds all of the package standing
             set_aside_count, renamed_count = left_out.write(target), write_names(target, payload, options.form)
-            statement = payload.statement
-            result = ConvertResult(
-                target,
-                payload.form,
-                counter.files - left_out.files,
-                counter.bytes - left_out.bytes,
-                package.resumed,
-                options.package is None and options.form != NOARK and not statement.metadata.names_parties,
-                set_aside_count,
+            result = replace(
+                _result_of(target, payload, options, places),
+                files=counter.files - left_out.files,
+                bytes=counter.bytes - left_out.bytes,
+                resumed=package.resumed,
+                set_aside=set_aside_count,
                 renamed=renamed_count,
                 empty_folders=len(left_out.empty),
-                untold_events=statement.metadata.history.omitted,
-                unread=statement.unread,
                 copies=copies.get("archive", 0),
                 access_copies=copies.get("access", 0),
-                access_in=places.get("access", ""),
-                copies_in=places.get("copies", ""),
-                originals_in=places.get("originals", ""),
-                holds_extract=any(part.content == NOARK for part in payload.parts),
             )
             note.write(asdict(result))
             noted.append(package)
@@ -158,6 +149,25 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
             note.forget()  # something else has the name
             raise
     return noted_result(note, options)
+
+
+def _result_of(target: Path, payload: Payload, options: ConvertOptions, places: Mapping[str, str]) -> ConvertResult:
+    """A result that says of a package what is known before its files are counted."""
+    metadata = payload.statement.metadata
+    return ConvertResult(
+        target,
+        payload.form,
+        files=0,
+        bytes=0,
+        resumed=False,
+        defaults=options.package is None and options.form != NOARK and not metadata.names_parties,
+        untold_events=metadata.history.omitted,
+        unread=payload.statement.unread,
+        access_in=places.get("access", ""),
+        copies_in=places.get("copies", ""),
+        originals_in=places.get("originals", ""),
+        holds_extract=any(part.content == NOARK for part in payload.parts),
+    )
 
 
 def refuse_unfit(options: ConvertOptions) -> None:
