@@ -86,17 +86,17 @@ def _with_a_hole(content: bytes) -> bytes:
     return content[:middle] + bytes(600) + content[middle + 600 :]
 
 
-def _made(name: str, suffix: str, write: Write, *, is_ordinary: bool = False, **more: Any) -> Kind:
+def _kind_made(name: str, suffix: str, write: Write, *, is_ordinary: bool = False, **more: Any) -> Kind:
     """Any: what a kind says of itself."""
     return Kind(name, suffix, write, "made", "", "office", count=4, is_ordinary=is_ordinary, **more)
 
 
-def _held(name: str, suffix: str, write: Write, twin: str, *held: str, **more: Any) -> Kind:
+def _kind_held(name: str, suffix: str, write: Write, twin: str, *held: str, **more: Any) -> Kind:
     """Any: what a kind says of itself."""
     return Kind(name, suffix, write, "held", "held", "office", count=4, held=held, twin=twin, **more)
 
 
-def _failed(name: str, suffix: str, write: Write, twin: str, reason: str, **more: Any) -> Kind:
+def _kind_failed(name: str, suffix: str, write: Write, twin: str, reason: str, **more: Any) -> Kind:
     """Any: what a kind says of itself."""
     return Kind(name, suffix, write, "failed", reason, "office", count=4, twin=twin, **more)
 
@@ -148,93 +148,99 @@ _BOX = "Teksten i boksen"
 _LONG = " ".join(f"avsnitt{number}" for number in range(60))
 
 PICTURES: tuple[Kind, ...] = (
-    _made("bilder", "docx", _letter_of(*_ALL), is_ordinary=True),
-    _held("bilde-jp2", "docx", _letter_of("god.png", "skannet.jp2"), "bilder.docx", _MISSING),
-    _held("bilde-jxr", "docx", _letter_of("foto.jxr"), "bilder.docx", _UNREADABLE),
-    _held("bilde-tom-emf", "docx", _letter_of("tom.emf"), "bilder.docx", _UNREADABLE),
-    _held("bilde-støy", "docx", _letter_of("støy.png"), "bilder.docx", _UNREADABLE),
-    _held("bilde-kuttet", "docx", _letter_of("kuttet.png"), "bilder.docx", _UNREADABLE),
-    _held("bilde-ett-av-to", "docx", _letter_of("god.png", "støy.png"), "bilder.docx", _UNREADABLE),
-    _held("bilde-side-i-svg", "docx", _letter_of("side.svg"), "bilder.docx", _UNREADABLE),
-    _held(
+    _kind_made("bilder", "docx", _letter_of(*_ALL), is_ordinary=True),
+    _kind_held("bilde-jp2", "docx", _letter_of("god.png", "skannet.jp2"), "bilder.docx", _MISSING),
+    _kind_held("bilde-jxr", "docx", _letter_of("foto.jxr"), "bilder.docx", _UNREADABLE),
+    _kind_held("bilde-tom-emf", "docx", _letter_of("tom.emf"), "bilder.docx", _UNREADABLE),
+    _kind_held("bilde-støy", "docx", _letter_of("støy.png"), "bilder.docx", _UNREADABLE),
+    _kind_held("bilde-kuttet", "docx", _letter_of("kuttet.png"), "bilder.docx", _UNREADABLE),
+    _kind_held("bilde-ett-av-to", "docx", _letter_of("god.png", "støy.png"), "bilder.docx", _UNREADABLE),
+    _kind_held("bilde-side-i-svg", "docx", _letter_of("side.svg"), "bilder.docx", _UNREADABLE),
+    _kind_held(
         *("bilde-borte", "docx", _letter_of("god.png", "annen.jpg", missing=("annen.jpg",)), "bilder.docx"),
         *("parts-missing", _UNREADABLE),
     ),
-    _failed("bilde-endret", "docx", _changed(_letter_of(*_ALL), "word/media/plan.tif"), "bilder.docx", "damaged"),
-    _made("brevhode", "docx", lambda x: drawn.letter_with_head("god.png", *_texts(x)), is_ordinary=True),
-    _held(
+    _kind_failed("bilde-endret", "docx", _changed(_letter_of(*_ALL), "word/media/plan.tif"), "bilder.docx", "damaged"),
+    _kind_made("brevhode", "docx", lambda x: drawn.letter_with_head("god.png", *_texts(x)), is_ordinary=True),
+    _kind_held(
         "brevhode-jp2", "docx", lambda x: drawn.letter_with_head("skannet.jp2", *_texts(x)), "brevhode.docx", _MISSING
     ),
-    _made("brevhode", "odt", lambda x: drawn.open_letter_with_head("god.png", *_texts(x)), is_ordinary=True),
-    _held(
+    _kind_made("brevhode", "odt", lambda x: drawn.open_letter_with_head("god.png", *_texts(x)), is_ordinary=True),
+    _kind_held(
         "brevhode-jp2",
         "odt",
         lambda x: drawn.open_letter_with_head("skannet.jp2", *_texts(x)),
         "brevhode.odt",
         _MISSING,
     ),
-    _made("bilder", "pptx", _slides_of("god.png", "annen.jpg"), is_ordinary=True),
-    _held("bilde-jp2", "pptx", _slides_of("god.png", "skannet.jp2"), "bilder.pptx", _MISSING),
-    _held("bilde-støy", "pptx", _slides_of("støy.png", "annen.jpg"), "bilder.pptx", _UNREADABLE),
-    _failed(
+    _kind_made("bilder", "pptx", _slides_of("god.png", "annen.jpg"), is_ordinary=True),
+    _kind_held("bilde-jp2", "pptx", _slides_of("god.png", "skannet.jp2"), "bilder.pptx", _MISSING),
+    _kind_held("bilde-støy", "pptx", _slides_of("støy.png", "annen.jpg"), "bilder.pptx", _UNREADABLE),
+    _kind_failed(
         *("bilde-endret", "pptx", _changed(_slides_of("god.png", "annen.jpg"), "ppt/media/god.png"), "bilder.pptx"),
         "damaged",
     ),
-    _made("bilder", "odt", _open_text_of("god.png", "strek.emf"), is_ordinary=True),
-    _held("bilde-støy", "odt", _open_text_of("støy.png"), "bilder.odt", _UNREADABLE),
-    _held("bilde-jp2", "odt", _open_text_of("skannet.jp2"), "bilder.odt", _MISSING),
-    _failed("bilde-endret", "odt", _changed(_open_text_of("god.png"), "Pictures/god.png"), "bilder.odt", "damaged"),
-    _made("bilder", "odp", _open_slides_of("god.png", "annen.jpg"), is_ordinary=True),
-    _held("bilde-støy", "odp", _open_slides_of("god.png", "støy.png"), "bilder.odp", _UNREADABLE),
-    _held("bilde-jp2", "odp", _open_slides_of("god.png", "skannet.jp2"), "bilder.odp", _MISSING),
-    _made("bilder", "rtf", _rich_text_of("god.png"), is_ordinary=True),
-    _failed("bilde-jp2", "rtf", _rich_text_of("god.png", "skannet.jp2"), "bilder.rtf", "damaged"),
-    _failed("bilde-støy", "rtf", _rich_text_of("støy.png"), "bilder.rtf", "damaged"),
-    _made("ark-bilder", "xlsx", _sheet_of("god.png", "annen.jpg"), as_pages=True),
-    _held("ark-bilde-jp2", "xlsx", _sheet_of("god.png", "skannet.jp2"), "ark-bilder.xlsx", _MISSING, as_pages=True),
-    _held("ark-bilde-støy", "xlsx", _sheet_of("støy.png"), "ark-bilder.xlsx", _UNREADABLE, as_pages=True),
-    _made("ark-bilder", "ods", _open_sheet_of("god.png", "annen.jpg"), as_pages=True),
-    _held("ark-bilde-jp2", "ods", _open_sheet_of("god.png", "skannet.jp2"), "ark-bilder.ods", _MISSING, as_pages=True),
-    _held("ark-bilde-støy", "ods", _open_sheet_of("støy.png"), "ark-bilder.ods", _UNREADABLE, as_pages=True),
+    _kind_made("bilder", "odt", _open_text_of("god.png", "strek.emf"), is_ordinary=True),
+    _kind_held("bilde-støy", "odt", _open_text_of("støy.png"), "bilder.odt", _UNREADABLE),
+    _kind_held("bilde-jp2", "odt", _open_text_of("skannet.jp2"), "bilder.odt", _MISSING),
+    _kind_failed(
+        "bilde-endret", "odt", _changed(_open_text_of("god.png"), "Pictures/god.png"), "bilder.odt", "damaged"
+    ),
+    _kind_made("bilder", "odp", _open_slides_of("god.png", "annen.jpg"), is_ordinary=True),
+    _kind_held("bilde-støy", "odp", _open_slides_of("god.png", "støy.png"), "bilder.odp", _UNREADABLE),
+    _kind_held("bilde-jp2", "odp", _open_slides_of("god.png", "skannet.jp2"), "bilder.odp", _MISSING),
+    _kind_made("bilder", "rtf", _rich_text_of("god.png"), is_ordinary=True),
+    _kind_failed("bilde-jp2", "rtf", _rich_text_of("god.png", "skannet.jp2"), "bilder.rtf", "damaged"),
+    _kind_failed("bilde-støy", "rtf", _rich_text_of("støy.png"), "bilder.rtf", "damaged"),
+    _kind_made("ark-bilder", "xlsx", _sheet_of("god.png", "annen.jpg"), as_pages=True),
+    _kind_held(
+        "ark-bilde-jp2", "xlsx", _sheet_of("god.png", "skannet.jp2"), "ark-bilder.xlsx", _MISSING, as_pages=True
+    ),
+    _kind_held("ark-bilde-støy", "xlsx", _sheet_of("støy.png"), "ark-bilder.xlsx", _UNREADABLE, as_pages=True),
+    _kind_made("ark-bilder", "ods", _open_sheet_of("god.png", "annen.jpg"), as_pages=True),
+    _kind_held(
+        "ark-bilde-jp2", "ods", _open_sheet_of("god.png", "skannet.jp2"), "ark-bilder.ods", _MISSING, as_pages=True
+    ),
+    _kind_held("ark-bilde-støy", "ods", _open_sheet_of("støy.png"), "ark-bilder.ods", _UNREADABLE, as_pages=True),
 )
 """Pictures: of pixels and of lines, and what nobody can draw, of each format that holds any."""
 
 OBJECTS: tuple[Kind, ...] = (
-    _made(
+    _kind_made(
         *("formel", "docx", lambda x: office.docx(*_texts(x), unfaithful.equation(f"teller{x.number}", "nevner72"))),
         needs=EQUATIONS,
         is_ordinary=True,
     ),
-    _made(
+    _kind_made(
         "formel",
         "odt",
         lambda x: unfaithful.formula_in_a_text("energi", "masse", blocks=_texts(x)),
         needs=EQUATIONS,
         is_ordinary=True,
     ),
-    _held(
+    _kind_held(
         *("formel-borte", "odt", lambda x: unfaithful.formula_in_a_text("e", blocks=_texts(x), is_there=False)),
         *("formel.odt", "parts-missing"),
     ),
-    _made("del-tekst", "docx", _letter_with("Vedlagt avtaletekst"), is_ordinary=True),
-    _held(
+    _kind_made("del-tekst", "docx", _letter_with("Vedlagt avtaletekst"), is_ordinary=True),
+    _kind_held(
         *("del-vevside", "docx", lambda x: unfaithful.letter_with_chunk("del.html", "<p>Avtaletekst</p>", *_texts(x))),
         *("del-tekst.docx", "objects-missing"),
     ),
-    _held(
+    _kind_held(
         *("del-ukjent", "docx", lambda x: unfaithful.letter_with_chunk("del.bin", "avtaletekst", *_texts(x))),
         *("del-tekst.docx", "parts-unread"),
     ),
-    _made("graf", "docx", lambda x: drawn.letter_with_chart("Utslippsgraf", *_texts(x)), is_ordinary=True),
-    _held(
+    _kind_made("graf", "docx", lambda x: drawn.letter_with_chart("Utslippsgraf", *_texts(x)), is_ordinary=True),
+    _kind_held(
         *("graf-ny", "docx", lambda x: unfaithful.letter_with_new_chart("Utslippsgraf", *_texts(x))),
         *("graf.docx", "objects-missing"),
     ),
-    _made(
+    _kind_made(
         *("skisse", "docx", lambda x: drawn.letter_with_diagram(("Mottak", "Vedtak"), *_texts(x), is_drawn=True)),
         is_ordinary=True,
     ),
-    _held(
+    _kind_held(
         *(
             "skisse-utegnet",
             "docx",
@@ -242,35 +248,37 @@ OBJECTS: tuple[Kind, ...] = (
         ),
         *("skisse.docx", "objects-missing"),
     ),
-    _made("boks", "docx", _letter_with(drawn.text_box(_BOX)), is_ordinary=True),
-    _failed("boks-for-liten", "docx", _letter_with(drawn.text_box(_LONG, high=200_000)), "boks.docx", "text-missing"),
-    _made("ark-boks", "xlsx", _sheet_of(text=_BOX), as_pages=True),
-    _made("innebygd", "docx", lambda x: drawn.letter_with_object(*_texts(x), preview="god.png"), is_ordinary=True),
-    _held(
+    _kind_made("boks", "docx", _letter_with(drawn.text_box(_BOX)), is_ordinary=True),
+    _kind_failed(
+        "boks-for-liten", "docx", _letter_with(drawn.text_box(_LONG, high=200_000)), "boks.docx", "text-missing"
+    ),
+    _kind_made("ark-boks", "xlsx", _sheet_of(text=_BOX), as_pages=True),
+    _kind_made("innebygd", "docx", lambda x: drawn.letter_with_object(*_texts(x), preview="god.png"), is_ordinary=True),
+    _kind_held(
         "innebygd-støy",
         "docx",
         lambda x: drawn.letter_with_object(*_texts(x), preview="støy.png"),
         "innebygd.docx",
         _UNREADABLE,
     ),
-    _held(
+    _kind_held(
         "innebygd-uten-bilde",
         "docx",
         lambda x: drawn.letter_with_object(*_texts(x)),
         "innebygd.docx",
         "objects-missing",
     ),
-    _made(
+    _kind_made(
         "innebygd", "pptx", lambda x: drawn.slides_with_object(*x.paragraphs[:2], preview="god.png"), is_ordinary=True
     ),
-    _held(
+    _kind_held(
         "innebygd-uten-bilde",
         "pptx",
         lambda x: drawn.slides_with_object(*x.paragraphs[:2]),
         "innebygd.pptx",
         "objects-missing",
     ),
-    _held(
+    _kind_held(
         "brev-merknad",
         "docx",
         _letter_with(comment="Er dette rett?"),
@@ -278,11 +286,11 @@ OBJECTS: tuple[Kind, ...] = (
         "comments-missing",
         is_ordinary=True,
     ),
-    _held(
+    _kind_held(
         *("brev-merknad", "doc", _letter_with(comment="Er dette rett?"), "brev.doc", "comments-missing"),
         old="doc:MS Word 97",
     ),
-    _held(
+    _kind_held(
         "brev-merknad",
         "rtf",
         _letter_with(comment="Er dette rett?"),
@@ -291,7 +299,7 @@ OBJECTS: tuple[Kind, ...] = (
         old="rtf",
         written_as="docx",
     ),
-    _held(
+    _kind_held(
         "ark-boks-skjult",
         "xlsx",
         _sheet_of(text=_BOX, is_shown=False),
@@ -299,25 +307,25 @@ OBJECTS: tuple[Kind, ...] = (
         "objects-missing",
         as_pages=True,
     ),
-    _held("brev-merknad", "odt", _commented, "brev.odt", "comments-missing"),
-    _made("topptekst", "docx", _letter_with(header="Nordby kommune", footer="Postboks 12"), is_ordinary=True),
-    _made("valg", "docx", _letter_with(drawn.newer_choice("Samme tekst", "Samme tekst"))),
-    _failed(
+    _kind_held("brev-merknad", "odt", _commented, "brev.odt", "comments-missing"),
+    _kind_made("topptekst", "docx", _letter_with(header="Nordby kommune", footer="Postboks 12"), is_ordinary=True),
+    _kind_made("valg", "docx", _letter_with(drawn.newer_choice("Samme tekst", "Samme tekst"))),
+    _kind_failed(
         "valg-ulikt", "docx", _letter_with(drawn.newer_choice("Nyere tekst", "Eldre")), "valg.docx", "text-missing"
     ),
 )
 """What lies in a document beside its text, or beside its body."""
 
 LETTERS: tuple[Kind, ...] = (
-    _made("brev-alt", "docx", _everything, is_ordinary=True),
-    _made("fotnote", "docx", lambda x: ordinary.with_note("footnote", *_texts(x)), is_ordinary=True),
-    _made("sluttnote", "docx", lambda x: ordinary.with_note("endnote", *_texts(x)), is_ordinary=True),
-    _failed(
+    _kind_made("brev-alt", "docx", _everything, is_ordinary=True),
+    _kind_made("fotnote", "docx", lambda x: ordinary.with_note("footnote", *_texts(x)), is_ordinary=True),
+    _kind_made("sluttnote", "docx", lambda x: ordinary.with_note("endnote", *_texts(x)), is_ordinary=True),
+    _kind_failed(
         *("fotnote-borte", "docx", lambda x: ordinary.with_note("footnote", *_texts(x), is_there=False)),
         *("fotnote.docx", "damaged"),
     ),
     *(
-        _made(
+        _kind_made(
             *("fotnote", suffix, lambda x: ordinary.with_note("footnote", *_texts(x))),
             old=old,
             written_as="docx",
@@ -325,10 +333,10 @@ LETTERS: tuple[Kind, ...] = (
         )
         for suffix, old in (("odt", "odt"), ("rtf", "rtf"), ("doc", "doc:MS Word 97"))
     ),
-    _made("tabell", "odt", _everything, old="odt", written_as="docx", is_ordinary=True),
-    _held("endringer", "doc", _tracked, "brev.doc", "tracked-changes", old="doc:MS Word 97"),
-    _made("esperanto", "doc", lambda x: office.docx(*_texts(x), "Kara Ĉefo, aĈefo"), old="doc:MS Word 97"),
-    _held(
+    _kind_made("tabell", "odt", _everything, old="odt", written_as="docx", is_ordinary=True),
+    _kind_held("endringer", "doc", _tracked, "brev.doc", "tracked-changes", old="doc:MS Word 97"),
+    _kind_made("esperanto", "doc", lambda x: office.docx(*_texts(x), "Kara Ĉefo, aĈefo"), old="doc:MS Word 97"),
+    _kind_held(
         "felt",
         "doc",
         lambda x: office.docx(*_texts(x), office.paragraph(office.field("DATE", "3. mars"))),
@@ -336,39 +344,43 @@ LETTERS: tuple[Kind, ...] = (
         "fields",
         old="doc:MS Word 97",
     ),
-    _made("vilkår", "docx", _letter_with(office.paragraph(office.field_within("3. mars")))),
-    _made("vilkår-i-svar", "docx", _letter_with(office.paragraph(office.field_within("4. mai", in_result=True)))),
-    _made("stil-synlig", "docx", lambda x: _styled(x, "")),
-    _held("stil-skjuler", "docx", lambda x: _styled(x, _HIDES), "stil-synlig.docx", "hidden-text"),
-    _made("streng", "docx", _strict(_letter_with()), is_ordinary=True),
-    _made("streng-fotnote", "docx", _strict(lambda x: ordinary.with_note("footnote", *_texts(x))), is_ordinary=True),
-    _held("streng-endret", "docx", _strict(_tracked), "streng.docx", "tracked-changes"),
+    _kind_made("vilkår", "docx", _letter_with(office.paragraph(office.field_within("3. mars")))),
+    _kind_made("vilkår-i-svar", "docx", _letter_with(office.paragraph(office.field_within("4. mai", in_result=True)))),
+    _kind_made("stil-synlig", "docx", lambda x: _styled(x, "")),
+    _kind_held("stil-skjuler", "docx", lambda x: _styled(x, _HIDES), "stil-synlig.docx", "hidden-text"),
+    _kind_made("streng", "docx", _strict(_letter_with()), is_ordinary=True),
+    _kind_made(
+        "streng-fotnote", "docx", _strict(lambda x: ordinary.with_note("footnote", *_texts(x))), is_ordinary=True
+    ),
+    _kind_held("streng-endret", "docx", _strict(_tracked), "streng.docx", "tracked-changes"),
     Kind("streng", "xlsx", _strict(lambda x: office.xlsx(x.rows)), "kept", count=4, is_ordinary=True),
-    _made("streng", "pptx", _strict(lambda x: office.pptx(x.paragraphs[:2]))),
-    _made("samisk", "docx", _letter_with("Čáhci ŋoŋa đuvvi ŧuohta, žábir ja šaddu"), is_ordinary=True),
-    _made("kryss", "docx", _letter_with("Krysset er satt:", unfaithful.TICKED), is_ordinary=True),
-    _held(
+    _kind_made("streng", "pptx", _strict(lambda x: office.pptx(x.paragraphs[:2]))),
+    _kind_made("samisk", "docx", _letter_with("Čáhci ŋoŋa đuvvi ŧuohta, žábir ja šaddu"), is_ordinary=True),
+    _kind_made("kryss", "docx", _letter_with("Krysset er satt:", unfaithful.TICKED), is_ordinary=True),
+    _kind_held(
         "ruter", "docx", _letter_with(unfaithful.UNDRAWN), "samisk.docx", "letters-not-drawn", needs=f"{NO_FONT}a000"
     ),
-    _held("privat-tegn", "docx", _letter_with("Merke \ue123 her"), "kryss.docx", "private-characters"),
-    _made("ramme-først", "odt", _framed, is_ordinary=True),
-    _made("til-utfylling", "odt", _blank_to_fill, is_ordinary=True),
-    _made("gammel-liste", "odt", lambda x: odf.odt(*_texts(x), **{"META-INF__manifest_xml": _OLD_MANIFEST})),
-    _made("mal", "ott", lambda x: odf.odt(*_texts(x))),
+    _kind_held("privat-tegn", "docx", _letter_with("Merke \ue123 her"), "kryss.docx", "private-characters"),
+    _kind_made("ramme-først", "odt", _framed, is_ordinary=True),
+    _kind_made("til-utfylling", "odt", _blank_to_fill, is_ordinary=True),
+    _kind_made("gammel-liste", "odt", lambda x: odf.odt(*_texts(x), **{"META-INF__manifest_xml": _OLD_MANIFEST})),
+    _kind_made("mal", "ott", lambda x: odf.odt(*_texts(x))),
 )
 """Letters: notes, fields, styles, other forms of the same, letters of other tongues."""
 
 SLIDES_AND_SHEETS: tuple[Kind, ...] = (
-    _made("fargeovergang", "pptx", lambda x: drawn.slides_on_gradient(x.paragraphs[:2]), is_ordinary=True),
-    _made("fast-dato", "odp", lambda x: odf.dated_odp("fixed"), is_ordinary=True),
-    _made("fast-dato", "ppt", lambda x: odf.dated_odp("fixed"), old="ppt:MS PowerPoint 97", written_as="odp"),
-    _held(
+    _kind_made("fargeovergang", "pptx", lambda x: drawn.slides_on_gradient(x.paragraphs[:2]), is_ordinary=True),
+    _kind_made("fast-dato", "odp", lambda x: odf.dated_odp("fixed"), is_ordinary=True),
+    _kind_made("fast-dato", "ppt", lambda x: odf.dated_odp("fixed"), old="ppt:MS PowerPoint 97", written_as="odp"),
+    _kind_held(
         *("dagens-dato", "ppt", lambda x: odf.dated_odp("current-date"), "fast-dato.ppt", "fields"),
         old="ppt:MS PowerPoint 97",
         written_as="odp",
     ),
-    _made("mange-rader", "xls", _workbook, old="xls:MS Excel 97", is_ordinary=True),
-    _failed("rader-borte", "xls", _workbook, "mange-rader.xls", "damaged", old="xls:MS Excel 97", spoil=_with_a_hole),
+    _kind_made("mange-rader", "xls", _workbook, old="xls:MS Excel 97", is_ordinary=True),
+    _kind_failed(
+        "rader-borte", "xls", _workbook, "mange-rader.xls", "damaged", old="xls:MS Excel 97", spoil=_with_a_hole
+    ),
     Kind(
         "ark-endret",
         "xlsx",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from noarkit.copies.port import Identity, Product, Rule, Task
 from noarkit.safe.sandbox import Limits
@@ -41,6 +41,16 @@ def master(width: int = 900, height: int = 600) -> Image.Image:
     pen.rectangle((width // 10, height // 10, width // 3, height // 3), fill=(200, 20, 20))
     pen.ellipse((width // 2, height // 2, width - 20, height - 20), fill=(20, 20, 200))
     return picture
+
+
+def write_masters(folder: Path) -> Path:
+    """The policy, and a case with a master of one picture and one of two; the folder of the case."""
+    (folder / "policy.toml").write_text(POLICY, "utf-8")
+    case = folder / "saker" / "2024-1"
+    case.mkdir(parents=True)
+    master().save(case / "map.tif", dpi=(300, 300))
+    master().save(case / "case.tif", save_all=True, append_images=[ImageOps.flip(master())])
+    return case
 
 
 def task(source: Path, target: str, media_type: str, folder: Path, **options: object) -> Task:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from PIL import ImageOps
 
 import noarkit
 from noarkit.cli.main import main
 from noarkit.copies.store import CopyStore
 from noarkit.model.conversions import parse_details
-from tests.copies.access.made import POLICY, master
+from tests.copies.access.made import write_masters
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
@@ -30,11 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("access")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        Path("policy.toml").write_text(POLICY, "utf-8")
-        Path("saker/2024-1").mkdir(parents=True)
-        master().save("saker/2024-1/map.tif", dpi=(300, 300))
-        master().save("saker/2024-1/case.tif", save_all=True, append_images=[ImageOps.flip(master())])
-        Path("saker/2024-1/letter.txt").write_text("Hei på deg\n", "utf-8")
+        (write_masters(folder) / "letter.txt").write_text("Hei på deg\n", "utf-8")
         noarkit.derive("saker", "copies", policy="policy.toml", workers=1)
         noarkit.plan("saker", "run", copies="copies")
         noarkit.ingest("run", archive="embedded:first", workers=0)

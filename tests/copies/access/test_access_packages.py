@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from PIL import ImageOps
 
 import noarkit
-from tests.copies.access.made import POLICY, master
+from tests.copies.access.made import write_masters
 from tests.copies.packages.foreign import eark, sha256
 from tests.forms.eark.oracles import premis_schema
 
@@ -24,11 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("access-packages")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        Path("policy.toml").write_text(POLICY, "utf-8")
-        Path("saker/2024-1").mkdir(parents=True)
-        master().save("saker/2024-1/map.tif")
-        master().save("saker/2024-1/case.tif", save_all=True, append_images=[ImageOps.flip(master())])
-        Path("saker/2024-1/letter.txt").write_bytes("Blåbærsyltetøy på kjøkkenbenken".encode("cp1252"))
+        (write_masters(folder) / "letter.txt").write_bytes("Blåbærsyltetøy på kjøkkenbenken".encode("cp1252"))
         noarkit.derive("saker", "copies", policy="policy.toml", workers=1)
         noarkit.plan("saker", "run", copies="copies")
         noarkit.ingest("run", archive="embedded:first", workers=0)

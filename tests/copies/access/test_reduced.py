@@ -69,14 +69,14 @@ def _task(content: bytes, tmp_path: Path) -> Task:
     return Task(source, source.name, identity, rule, "pdf", tmp_path / "out", Limits(60.0, 240.0))
 
 
-def _made(task: Task) -> Outcome:
+def _outcome_of(task: Task) -> Outcome:
     ((_, outcome),) = PdfView(Ghostscript()).convert([task])
     return outcome
 
 
 def test_pictures_are_as_sharp_as_the_rule_says_and_what_they_lost_is_told(tmp_path: Path) -> None:
     task = _task(scan(), tmp_path)
-    product = _made(task)
+    product = _outcome_of(task)
     assert isinstance(product, Product)
     assert product.path.stat().st_size < task.source.stat().st_size / 2
     assert ReducedGate().check(task, product) == [Finding("pictures-reduced", {"pages": 1, "percent": 11})]
@@ -87,7 +87,7 @@ def test_pictures_are_as_sharp_as_the_rule_says_and_what_they_lost_is_told(tmp_p
 
 def test_layers_that_are_gone_are_counted(tmp_path: Path) -> None:
     task = _task(_layered(scan()), tmp_path)
-    product = _made(task)
+    product = _outcome_of(task)
     assert isinstance(product, Product)
     answer = ReducedGate().check(task, product)
     assert not isinstance(answer, Failure)
@@ -95,7 +95,7 @@ def test_layers_that_are_gone_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_pdf_that_would_not_become_smaller_is_read_itself(tmp_path: Path) -> None:
-    outcome = _made(_task(pdf(["Et kort brev."]), tmp_path))
+    outcome = _outcome_of(_task(pdf(["Et kort brev."]), tmp_path))
     assert isinstance(outcome, Failure)
     assert outcome.reason is Reason.NOT_SMALLER
 

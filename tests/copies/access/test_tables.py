@@ -36,7 +36,7 @@ def _task(book: bytes, tmp_path: Path, kind: str = "xlsx") -> Task:
     return Task(source, source.name, identity, rule, "siard", tmp_path / "out", Limits(60.0, 240.0))
 
 
-def _made(task: Task) -> Product:
+def _tables_of(task: Task) -> Product:
     ((_, product),) = TABLES.convert([task])
     assert isinstance(product, Product)
     return product
@@ -59,7 +59,7 @@ def _judged(task: Task, product: Product) -> list[Finding] | Failure:
 )
 def test_each_sheet_is_a_table_whose_columns_have_names_and_types(kind: str, book: bytes, tmp_path: Path) -> None:
     task = _task(book, tmp_path, kind)
-    product = _made(task)
+    product = _tables_of(task)
     assert product.findings == (Finding("tables-written", {"tables": 2, "columns": 4, "rows": 3}),)
     assert _columns(product) == {
         "Ark1": {
@@ -92,7 +92,7 @@ def test_a_column_has_the_narrowest_type_that_changes_no_value(
     values: Sequence[str], expected: str, tmp_path: Path
 ) -> None:
     task = _task(xlsx([["Felt"], *([value] for value in values)]), tmp_path)
-    product = _made(task)
+    product = _tables_of(task)
     assert _columns(product)["Ark1"]["Felt"] == expected
     assert _judged(task, product) == [Finding("layout-dropped")]
 
@@ -100,26 +100,26 @@ def test_a_column_has_the_narrowest_type_that_changes_no_value(
 @pytest.mark.parametrize("first", [["Navn", "Navn"], ["Navn", "12"], ["Navn", ""], ["Navn"]])
 def test_a_first_row_that_may_be_one_of_values_names_no_column(first: Sequence[str], tmp_path: Path) -> None:
     task = _task(xlsx([first, ["Per", "x"]]), tmp_path)
-    product = _made(task)
+    product = _tables_of(task)
     assert list(_columns(product)["Ark1"]) == ["sheet_row", "A", "B"]
     assert _judged(task, product) == [Finding("layout-dropped")]
 
 
 def test_what_no_table_holds_is_told(tmp_path: Path) -> None:
     task = _task(xlsx([["Navn", "Antall"], ["Per", "=1+0"], ["Pål", "=A1"]], cell=SUM), tmp_path)
-    assert _judged(task, _made(task)) == [Finding("layout-dropped"), Finding("formulas-as-values", {"count": 2})]
+    assert _judged(task, _tables_of(task)) == [Finding("layout-dropped"), Finding("formulas-as-values", {"count": 2})]
 
 
 def test_odd_letters_and_empty_rows_come_back(tmp_path: Path) -> None:
     rows = [["Felt", "Tekst"], ["", ""], [r"C:\tmp", "a  b"], ["to\nlinjer", "<&>"]]
     task = _task(xlsx(rows, cell=SUM), tmp_path)
-    assert _judged(task, _made(task)) == [Finding("layout-dropped")]
+    assert _judged(task, _tables_of(task)) == [Finding("layout-dropped")]
 
 
 @pytest.mark.parametrize("change", [(b">Per<", b">Pel<"), (b"<c1>2</c1>", b"<c1>7</c1>")])
 def test_tables_with_another_cell_are_no_copy(change: tuple[bytes, bytes], tmp_path: Path) -> None:
     task = _task(xlsx(LEDGER), tmp_path)
-    product, spoiled = _made(task), tmp_path / "spoiled.siard"
+    product, spoiled = _tables_of(task), tmp_path / "spoiled.siard"
     with zipfile.ZipFile(product.path) as made, zipfile.ZipFile(spoiled, "w") as other:
         for name in made.namelist():
             other.writestr(name, made.read(name).replace(*change))
@@ -129,14 +129,14 @@ def test_tables_with_another_cell_are_no_copy(change: tuple[bytes, bytes], tmp_p
 
 
 def test_tables_of_a_longer_spreadsheet_are_no_copy(tmp_path: Path) -> None:
-    product = _made(_task(xlsx(LEDGER), tmp_path))
+    product = _tables_of(_task(xlsx(LEDGER), tmp_path))
     answer = TablesGate().check(_task(xlsx([*LEDGER, ["Kari", "1", "009"]]), tmp_path), product)
     assert isinstance(answer, Failure)
     assert answer.reason is Reason.TEXT_MISSING
 
 
 def test_a_table_is_valid_by_its_schema_and_the_header_by_the_official_one(tmp_path: Path, reference: Path) -> None:
-    product = _made(_task(xlsx(LEDGER, cell=SUM), tmp_path))
+    product = _tables_of(_task(xlsx(LEDGER, cell=SUM), tmp_path))
     with zipfile.ZipFile(product.path) as made:
         header = etree.fromstring(made.read("header/metadata.xml"))
         official = etree.XMLSchema(etree.parse(reference / "xsd" / "siard" / "metadata-2.2.xsd"))
@@ -155,7 +155,7 @@ def test_another_program_reads_the_same_cells(tmp_path: Path) -> None:
     subprocess.run([*command, "--outdir", str(tmp_path), str(task.source)], check=True, capture_output=True)
     with (tmp_path / "book.csv").open(encoding="utf-8", newline="") as file:
         expected = list(csv.reader(file))[1:]
-    with zipfile.ZipFile(_made(task).path) as made:
+    with zipfile.ZipFile(_tables_of(task).path) as made:
         name = next(name for name in made.namelist() if name.endswith("/table0.xml"))
         rows = etree.fromstring(made.read(name)).findall("{*}row")
     assert [[str(cell.text) for cell in row][1:] for row in rows] == expected
